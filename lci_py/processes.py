@@ -154,6 +154,7 @@ class Child:
         self.pid = pid
         #: What it was given and has not answered yet.
         self.given: deque[Any] = deque()
+        self.answered: list[Any] = []
         self._send, self.results = pipes.of_parent
         self._ours = pid != 0
         self._process = process

@@ -154,6 +154,7 @@ def build_index(
     allow: Sequence[str] | None = None,
     most: tuple[int, int] | None = None,
     index_dir: Path | None = None,
+    staged: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> BuildSummary:
     """Build or refresh the index of a folder.
@@ -170,6 +171,7 @@ def build_index(
         ignore_files: Whether ignore files count; None for what the index was made with, else they do.
         allow: Globs of ignored files to index; None for those that the index was made with.
         most: Bounds on the number of files, and of their bytes.
+        staged: Whether somebody waits until text can be searched, and not for the rest.
         progress: Called with stage, done and total.
     Raises:
         BadPathError, BadModelError, ConfigError, IndexWriteError, TooLargeError, TrustKeyError: see errors.py.
@@ -201,6 +203,7 @@ def build_index(
             check_branches=branches is not None,
             most=most,
             early=nursery,
+            staged=staged,
         )
         warnings += _foreign(index_dir, wait, adopt=settings.trust)
         if settings.index_dir is None and index_dir.parent != root:
@@ -518,7 +521,9 @@ def _index_first(where: Path, settings: Settings, model: str | None, opening: _O
 
     def work(report: Callable[[str, int, int], None] | None) -> None:
         own = settings.index_dir
-        build_index(str(where), model=model, most=most, wait=HOOK_WAIT, index_dir=own, progress=report)
+        build_index(
+            str(where), model=model, most=most, wait=HOOK_WAIT, index_dir=own, staged=not whole, progress=report
+        )
 
     with opening.progress() as report:
         if whole:

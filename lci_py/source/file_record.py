@@ -60,7 +60,7 @@ def process_stages(
     unparsable: str = "",
 ) -> Iterator[FileRecord]:
     """The result of `process_data`, in the stages of `extract_stages`; the bounds hold for each. A file that exceeds
-    them in the second stage is kept as text there, as in the first.
+    them in the first is kept as text; one that does in the second keeps its first stage, with `limit` set.
     """
     if not unparsable:
         stages = extract_stages(entry.path, data, language, limits, flags)
@@ -70,11 +70,11 @@ def process_stages(
         else:
             yield first
             whole = _run_bounded(language, limits, lambda: next(stages, None))
-            if not isinstance(whole, str):
-                if whole is not None:
-                    yield replace(first, extract=replace(whole, chunks=first.extract.chunks))
-                return
-            unparsable = whole
+            if isinstance(whole, str):
+                yield replace(first, extract=replace(first.extract, limit=whole))
+            elif whole is not None:
+                yield replace(first, extract=replace(whole, chunks=first.extract.chunks))
+            return
     yield _record(entry, data, extract_text(data, language, limits, unparsable), texts)
 
 

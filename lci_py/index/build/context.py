@@ -46,6 +46,7 @@ class BuildOptions:
     branches: tuple[str, ...] | None = None  # to index beside the tree; None: those that the index has
     check_branches: bool = False  # raise if a branch is unknown
     early: Nursery | None = None  # what the workers are made of; the caller closes it
+    staged: bool = False  # somebody waits for the first answer: extract what it does not read after it
     graph: bool = True  # False: a part of a fleet, whose call graph is linked over all of them
 
 

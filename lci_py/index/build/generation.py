@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lci_py.index.build.changes import settled_ns
 from lci_py.index.build.counts import FileCounts, stored_files
@@ -17,6 +17,7 @@ from lci_py.index.build.tasks import Done, Task
 from lci_py.index.build.worker_pool import process
 from lci_py.index.shards.files import FileState, write_files
 from lci_py.index.store.cache import MOST_BYTES, Cache
+from lci_py.index.store.commit import Draft
 from lci_py.source.record_codec import Place, decode
 from lci_py.source.syntax.languages import is_test
 from lci_py.source.syntax.limits import UNPARSED
@@ -25,10 +26,13 @@ from lci_py.types.record import dataclass, field, replace
 from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from lci_py.callgraph.edges import Links
     from lci_py.callgraph.link import Linker
     from lci_py.index.build.changes import PreviousGeneration
     from lci_py.index.build.context import BuildContext
+    from lci_py.index.store.manifest import Segment
     from lci_py.source.file_record import FileRecord
 
     Progress = Callable[[str, int, int], None]
@@ -38,6 +42,8 @@ GRAPH_FILE = "graph.arrays"
 _FORKS = sys.platform == "linux"
 #: The fixed cost of extracting a file, in bytes.
 _PER_FILE = 2_000
+#: Up to so many bytes of files, what the second stage needs (trees, captures) is kept in memory.
+_STAGED_BYTES = 16_000_000
 #: Minimum number of files for which another process saves time.
 _FEWEST_FILES = 30
 
@@ -65,8 +71,10 @@ class GenerationBuilder:
         self._context = context
         self._options, self._tree, self._report = context.run.options, context.tree, context.run.report
         self._number = number
-        self._links_anew = False
+        self._links_anew = self._staged = False
         self._waiting: list[FileRecord] = []  # for the linker, which no search of text waits for
+        self._batches: Generator[list[Done], None, None] | None = None  # their second stage, if there is one
+        self._records: list[FileRecord] = []  # of all files, when that is done
         self._cache = Cache(context.place.index_dir, context.place.secret, write=True)
         self._generation = Generation()
         self._most = self._options.segment_chunks
@@ -81,11 +89,22 @@ class GenerationBuilder:
         return self
 
     def __exit__(self, *_exc: object) -> None:
+        if self._batches is not None:
+            self._batches.close()
         self._cache.close()
 
-    def from_nothing(self) -> Generation:
-        """Build a generation without reusing an older one, except the cache. Then call `link` for its call graph."""
+    def from_nothing(self, *, staged: bool) -> Generation:
+        """Build a generation without reusing an older one, except the cache. Then call `link` for its call graph.
+
+        Args:
+            staged: Extract only what a search reads before there is a call graph, if the tree is small enough to be
+                kept in memory meanwhile. `link` extracts the rest, and `whole_segments` are those with it.
+        """
         self._links_anew = self._options.graph
+        self._staged = (
+            staged and _FORKS and not self._context.place.texts
+            and sum(entry.size for entry in self._tree.walked.files) <= _STAGED_BYTES
+        )  # fmt: skip
         return self._write([Task(entry) for entry in self._tree.walked.files])
 
     def after(self, previous: PreviousGeneration) -> Generation:
@@ -135,18 +154,64 @@ class GenerationBuilder:
         Returns:
             The graph's path in the staging folder, and the graph.
         """
+        from lci_py.callgraph.forked import ForkedComputation
         from lci_py.index.shards.graph import write_graph
 
         report = self._report
         report("graph", 0, 0)
+        fork = _FORKS and self._options.jobs > 1 and len(self._generation.known) >= _FEWEST_FILES
+        if self._staged and self._batches is not None:
+            self._read_second_stage(self._batches)
+            self._records = self._waiting.copy()
+        symbols = ForkedComputation(self._write_symbols, fork=fork) if self._staged else None
         self._link_waiting()
         links = self._linker.finish(
-            fork=_FORKS and self._options.jobs > 1 and len(self._generation.known) >= _FEWEST_FILES,
+            fork=fork,
             report=lambda done, total: report("graph", done, total),
         )
+        if symbols is not None:
+            symbols.result()
         report("edges", 0, 0)
         write_graph(path := self._context.folder / GRAPH_FILE, links)
         return path, links
+
+    def _read_second_stage(self, batches: Iterable[list[Done]]) -> None:
+        """Extract the rest of the files that wait for the linker.
+
+        A file keeps its first stage if it has changed since, or if it cannot be parsed any more.
+        """
+        numbers = {record.path: number for number, record in enumerate(self._waiting)}
+        for done in chain.from_iterable(batches):
+            number = numbers.get(done.entry.path)
+            if number is None or not done.body or done.sha != self._waiting[number].sha:
+                continue
+            first = self._waiting[number]
+            record = decode(done.body, Place(first.path, first.size, first.mtime_ns, first.sha))
+            if record.digests != first.digests:  # its worker has died, and so it is only text now
+                record = replace(first, extract=replace(first.extract, limit=record.limit))
+            self._waiting[number] = record
+
+    def _write_symbols(self) -> list[NDArray[Any]]:
+        """Write the symbolic shards of all segments, which a second stage changes, into the staging folder."""
+        from lci_py.index.shards.segment_rows import number_rows
+        from lci_py.index.shards.symbols_writer import write_symbolic
+
+        start = 0
+        for state in self._generation.segments:
+            stop = start + len(state.files)
+            state.symbols.unlink(missing_ok=True)  # what a process has left that failed
+            write_symbolic(state.symbols, number_rows(self._records[start:stop]))
+            start = stop
+        return []
+
+    def whole_segments(self, segments: Sequence[Segment | Draft]) -> Sequence[Segment | Draft]:
+        """The published segments of a staged generation, with the symbolic shards that `link` has written."""
+        if not self._staged:
+            return segments
+        return [
+            Draft(item.counts, {**item.shards, "symbols": state.symbols})
+            for item, state in zip(segments, self._generation.segments, strict=True)
+        ]
 
     def collect(self) -> None:
         """Shrink the cache to its bound; call it when the generation is published."""
@@ -180,16 +245,19 @@ class GenerationBuilder:
 
         # A new index has no records to look up.
         looks_up = bool(context.place.shared) or not self._cache.has_none("records")
-        place = replace(context.place, use_cache=context.place.use_cache and looks_up)
+        place = replace(context.place, use_cache=context.place.use_cache and looks_up, staged=self._staged)
         early, prepare = context.early, writer.prepare
-        with closing(process(place, tasks, self._options.jobs, keep=keep, early=early, meanwhile=prepare)) as batches:
-            for batch in batches:
-                for item in batch:
-                    self._take(item, writer)
-                done += len(batch)
-                cost += sum(item.entry.size + _PER_FILE for item in batch)
-                self._report(EXTRACTED, cost, whole_cost)
-                self._report("parse", done, len(tasks))
+        self._batches = process(place, tasks, self._options.jobs, keep=keep, early=early, meanwhile=prepare)
+        while done < len(tasks):
+            batch = next(self._batches)
+            for item in batch:
+                self._take(item, writer)
+            done += len(batch)
+            cost += sum(item.entry.size + _PER_FILE for item in batch)
+            self._report(EXTRACTED, cost, whole_cost)
+            self._report("parse", done, len(tasks))
+        if not self._staged:
+            self._batches.close()
         writer.flush(fork=_FORKS and self._options.jobs > 1 and len(tasks) >= _FEWEST_FILES)
         generation.embedded_chunks = writer.embedded_chunks
         generation.segments = [*self._kept, *writer.segments]
@@ -202,7 +270,7 @@ class GenerationBuilder:
         new = {
             item.key: item.body
             for item in batch
-            if item.body and (item.shared or not item.cached) and item.limit not in UNPARSED
+            if item.body and not item.staged and (item.shared or not item.cached) and item.limit not in UNPARSED
         }
         return self._cache.put("records", new, self._number)
 
@@ -238,7 +306,9 @@ class GenerationBuilder:
         segments = len(writer.segments)
         writer.add(record, replace(known, reason=record.limit))
         if self._links_anew:
-            if len(writer.segments) > segments:  # the records before this one are needed for nothing else any more
+            if (
+                len(writer.segments) > segments and not self._staged
+            ):  # the records before this one are needed for nothing else any more
                 self._link_waiting()
             self._waiting.append(record)
         return record

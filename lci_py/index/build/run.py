@@ -262,7 +262,8 @@ def _publish(
     context = BuildContext(run, tree, place, folder, _watched_paths(run, tree, previous), encoder, early)
     number = latest.generation + 1 if latest else 1
     with GenerationBuilder(context, number) as builder:
-        generation = builder.from_nothing() if previous is None else builder.after(previous)
+        staged = options.staged and options.graph and latest is None
+        generation = builder.from_nothing(staged=staged) if previous is None else builder.after(previous)
         files = builder.write_file_table()
         built_at, (commit, branch) = datetime.now(timezone.utc).strftime(BUILT_AT), head(run.root)
         if previous is not None and previous.partly:
@@ -300,6 +301,7 @@ def _publish(
             shards["branches"] = branches.shard
         if previous is None:
             shards["graph"], links = builder.link()
+            segments = builder.whole_segments(segments)
         else:
             from lci_py.index.build.relinked_graph import write_relinked
 

@@ -39,6 +39,7 @@ class Done:
     cached: bool = False  # the body comes from a cache
     shared: bool = False  # and not from the one of this index
     limit: str = ""  # the one of `LIMIT_REASONS` that cut the record short
+    staged: bool = False  # the body is that of the first stage
     # For a file of another branch:
     oid: str = ""
     language: str = ""
@@ -57,6 +58,7 @@ class Workplace:
     limits: Limits = DEFAULTS
     flags: tuple[str, ...] = ()  # predicates that ask for a feature flag
     shared: tuple[Path, ...] = ()  # index folders whose caches are read, too
+    staged: bool = False  # first send what `process_stages` yields first, and keep the rest
 
 
 def languages_of(tasks: Sequence[Task]) -> list[str]:

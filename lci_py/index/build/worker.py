@@ -5,7 +5,8 @@ It imports neither numpy nor an encoder.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
@@ -18,14 +19,16 @@ from lci_py.source import record_codec
 from lci_py.source.conditions import path_condition
 from lci_py.source.dataflow.lower import is_followed
 from lci_py.source.extract.manifests import MANIFESTS
-from lci_py.source.file_record import define_data, process_data
+from lci_py.source.file_record import define_data, process_stages
 from lci_py.source.repository.content import content_reason
 from lci_py.source.repository.files import read_file
 from lci_py.source.repository.workspace import is_workspace
 from lci_py.source.stated_values import is_own_code
 from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect, grammars_dir, load_languages, prepare
+from lci_py.source.syntax.limits import UNPARSED
 from lci_py.source.text.digest import blake2b, digest
 from lci_py.source.text.language_tables import has_rule
+from lci_py.types.source import FileRecord
 
 
 def prepare_workers(*found: Sequence[str]) -> None:
@@ -45,6 +48,8 @@ def process_tasks(place: Workplace, tasks: list[Task], unparsable: str = "") -> 
     if len(shared) > 1 and is_workspace(place.root):  # a repository's files are in its own cache, if in any
         names = {task.entry.path.partition("/")[0] for task in tasks}
         shared = tuple(folder for folder in shared if folder.parent.name in names)
+    if place.staged:
+        gc.disable()  # its passes would go through all trees that are kept; of a small repository, cycles may stay
     folders = (place.index_dir, *shared) if place.use_cache else ()
     caches = [Cache(folder, place.secret) for folder in folders]
     try:
@@ -52,6 +57,24 @@ def process_tasks(place: Workplace, tasks: list[Task], unparsable: str = "") -> 
     finally:
         for one in caches:
             one.close()
+
+
+#: The files of which only the first stage was sent: digest, key in the cache, and what makes the rest.
+_begun: dict[str, tuple[str, bytes, Iterator[FileRecord]]] = {}
+
+
+def finish_tasks(tasks: list[Task]) -> list[Done]:
+    """The whole records of files of which this process has sent the first stage; of others, results without a body."""
+    return [_finish(task) for task in tasks]
+
+
+def _finish(task: Task) -> Done:
+    begun = _begun.pop(task.entry.path, None)
+    if begun is None:
+        return Done(task.entry, "")
+    sha, key, stages = begun
+    made = next(stages)
+    return Done(task.entry, sha, body=record_codec.encode(made), key=key, limit=made.limit)
 
 
 def _cached_record(caches: Sequence[Cache], key: bytes) -> tuple[bytes, bool]:
@@ -83,10 +106,16 @@ def _process(place: Workplace, task: Task, caches: Sequence[Cache], unparsable: 
     body, shared = _cached_record(caches, key)
     if body:
         return Done(entry, sha, body=body, key=key, cached=True, shared=shared)
-    made = process_data(
+    stages = process_stages(
         entry, data, language, texts=place.texts, limits=place.limits, flags=place.flags, unparsable=unparsable
     )
-    return Done(entry, sha, body=record_codec.encode(made), key=key, limit=made.limit)
+    made = next(stages)
+    staged = place.staged and language != TEXT and made.limit not in UNPARSED
+    if staged:
+        _begun[entry.path] = sha, key, stages
+    else:
+        made = next(stages, made)
+    return Done(entry, sha, body=record_codec.encode(made), key=key, limit=made.limit, staged=staged)
 
 
 def _process_blob(place: Workplace, task: Task, data: bytes, caches: Sequence[Cache], unparsable: str) -> Done:

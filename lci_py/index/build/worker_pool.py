@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from lci_py.interrupts import at_interrupt
 from lci_py.processes import FORKS, Child, Nursery, nursery, ready_pipes, start
 from lci_py.source.syntax.limits import allow_last_resort
+from lci_py.types.record import replace
 
 if TYPE_CHECKING:
     from lci_py.index.build.tasks import Done, Task, Workplace
@@ -64,7 +65,8 @@ def process(
     early: Nursery | None = None,
     meanwhile: Callable[[], object] = bool,
 ) -> Generator[list[Done], None, None]:
-    """Process the tasks; yields results in batches, in the order of the tasks.
+    """Process the tasks; yields results in batches, in the order of the tasks. If `place` asks for stages, they are
+    followed by the results of `finish_tasks` for the same batches, which are begun when they are asked for.
 
     Args:
         place: Where the files and the cache are.
@@ -76,7 +78,7 @@ def process(
     """
     finished: dict[int, list[Done]] = {}
     wanted = 0
-    with closing(_unordered_results(partial(_process_tasks, place), tasks, jobs, load, early, meanwhile)) as batches:
+    with closing(_unordered_results(place, tasks, jobs, load, early, meanwhile)) as batches:
         for number, results in batches:
             if keep is not None:
                 keep(results)
@@ -105,7 +107,7 @@ def _batches(tasks: Sequence[Task], jobs: int) -> Iterator[Batch]:
 
 
 def _unordered_results(
-    work: Work,
+    place: Workplace,
     tasks: Sequence[Task],
     jobs: int,
     load: Callable[[Task], Task] | None,
@@ -113,11 +115,14 @@ def _unordered_results(
     meanwhile: Callable[[], object] = bool,
 ) -> Generator[tuple[int, list[Done]], None, None]:
     """Results by batch number. Even a small repository is parsed in another process: a grammar can crash it."""
-    batches = deque(_batches(tasks, max(1, jobs)))
+    work = partial(_process_tasks, place)
+    alone = partial(_process_tasks, replace(place, staged=False))  # a process that ends keeps nothing
+    every = list(_batches(tasks, max(1, jobs)))
+    batches = deque(every)
     small = not _FORKS and sum(task.entry.size for task in tasks) < POOL_THRESHOLD
     if not tasks or small or (jobs <= 1 and not _FORKS):
         for number, batch in batches:
-            yield number, work(_load_batch(batch, load))
+            yield number, alone(_load_batch(batch, load))
             gc.collect(0)  # the cycles of parsed files, which nothing else frees in a process that pauses the collector
         return
     while batches:
@@ -128,8 +133,26 @@ def _unordered_results(
                 meanwhile = bool
                 while lost:
                     number, batch = lost.pop()
-                    yield number, list(_alone(work, batch))
+                    yield number, list(_alone(alone, batch))
+            if place.staged and not batches:
+                yield from _finished(workers, alone, every)
         early = None
+
+
+def _finished(workers: list[Child], alone: Work, batches: list[Batch]) -> Iterator[tuple[int, list[Done]]]:
+    """The results of `finish_tasks`, from the worker that has begun each batch; those of other batches from `alone`.
+    Their numbers follow those of the batches."""
+    left = dict(batches)
+    for worker in workers:
+        for number, batch in worker.answered:
+            del left[number]
+            worker.given.append((number, batch))
+            worker.send((_finish_tasks, (batch,)))
+    lost = list(left.items())
+    for number, results in _shared_out(workers, _finish_tasks, deque(), None, lost, bool):
+        yield len(batches) + number, results
+    for number, batch in lost:
+        yield len(batches) + number, list(_alone(alone, batch))
 
 
 def _load_batch(batch: list[Task], load: Callable[[Task], Task] | None) -> list[Task]:
@@ -197,7 +220,9 @@ def _shared_out(
                 workers.remove(worker)
                 worker.close()
             else:
-                answered.extend((worker.given.popleft()[0], answer) for answer in answers)
+                for answer in answers:
+                    worker.answered.append(worker.given.popleft())
+                    answered.append((worker.answered[-1][0], answer))
 
 
 def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
@@ -247,6 +272,12 @@ def _process_tasks(place: Workplace, tasks: list[Task], unparsable: str = "") ->
     from lci_py.index.build.worker import process_tasks
 
     return process_tasks(place, tasks, unparsable)
+
+
+def _finish_tasks(tasks: list[Task]) -> list[Done]:
+    from lci_py.index.build.worker import finish_tasks
+
+    return finish_tasks(tasks)
 
 
 def _kill(workers: Sequence[Child]) -> None:

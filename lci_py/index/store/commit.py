@@ -129,7 +129,7 @@ class Draft:
     """A segment that is not published yet."""
 
     counts: dict[str, int]
-    shards: dict[str, Path]  # by role, in the staging folder
+    shards: Mapping[str, Shard | Path]  # by role; a path is in the staging folder
 
 
 def commit(
