@@ -14,6 +14,9 @@ from lci_py.types.source import FileEntry
 if TYPE_CHECKING:
     from lci_py.index.shards.branches import BranchDefinition
 
+#: The nice value of processes that nobody waits for any more.
+LOW_PRIORITY = 10
+
 
 @dataclass(frozen=True, slots=True)
 class Task:

@@ -6,6 +6,7 @@ It imports neither numpy nor an encoder.
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
@@ -13,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from lci_py import __version__
-from lci_py.index.build.tasks import Done, Task, Workplace
+from lci_py.index.build.tasks import LOW_PRIORITY, Done, Task, Workplace
 from lci_py.index.store.cache import Cache
 from lci_py.source import record_codec
 from lci_py.source.conditions import path_condition
@@ -65,6 +66,8 @@ _begun: dict[str, tuple[str, bytes, Iterator[FileRecord]]] = {}
 
 def finish_tasks(tasks: list[Task]) -> list[Done]:
     """The whole records of files of which this process has sent the first stage; of others, results without a body."""
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, LOW_PRIORITY)  # the search that waited for the first stage reads it now
     return [_finish(task) for task in tasks]
 
 
