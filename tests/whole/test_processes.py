@@ -20,6 +20,7 @@ import pytest
 from lci_py import app
 from lci_py.index.build import worker_pool
 from lci_py.source import file_record
+from lci_py.types.search import SearchRequest
 from lci_py.types.source import FileEntry
 from tests.conftest import PROJECT
 from tests.support.records import process_file
@@ -43,15 +44,15 @@ forks = pytest.mark.skipif(sys.platform != "linux", reason="what is patched here
 def test_a_grammar_that_crashes_costs_one_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, signal_number: int
 ) -> None:
-    real = file_record.extract
+    real = file_record.extract_stages
 
     def extract(path: str, *rest: Any) -> Any:
         if path in ("f3.py", "f7.py"):
             faulthandler.disable()  # pytest's, which would report the crash that is meant
             os.kill(os.getpid(), signal_number)
-        return real(path, *rest)
+        yield from real(path, *rest)
 
-    monkeypatch.setattr(file_record, "extract", extract)
+    monkeypatch.setattr(file_record, "extract_stages", extract)
     monkeypatch.setattr(worker_pool, "_BATCH_FILES", 2)
     built = app.build_index(str(_repository(tmp_path)), jobs=2)
     assert (built.files, built.skipped_by_reason, built.limited_by_reason) == (12, {}, {"parser_crash": 2})
@@ -60,29 +61,53 @@ def test_a_grammar_that_crashes_costs_one_file(
 
 @forks
 def test_a_worker_that_is_killed_once_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, marker = file_record.extract, tmp_path / "killed"
+    real, marker = file_record.extract_stages, tmp_path / "killed"
 
     def extract(path: str, *rest: Any) -> Any:
         if path == "f3.py" and not marker.exists():
             marker.touch()
             os.kill(os.getpid(), signal.SIGKILL)
-        return real(path, *rest)
+        yield from real(path, *rest)
 
-    monkeypatch.setattr(file_record, "extract", extract)
+    monkeypatch.setattr(file_record, "extract_stages", extract)
     built = app.build_index(str(_repository(tmp_path / "repo")), jobs=2)
     assert (built.files, built.skipped_by_reason, marker.exists()) == (12, {}, True)
 
 
 @forks
+def test_a_worker_that_dies_in_the_second_stage_costs_no_definition(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = file_record.extract_stages
+
+    def extract(path: str, *rest: Any) -> Any:
+        stages = real(path, *rest)
+        yield next(stages)
+        if path == "f3.py":
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield from stages
+
+    root = _repository(tmp_path)
+    (root / "g.py").write_text("from f4 import f4\n\n\ndef caller():\n    return f4()\n")
+    monkeypatch.setattr(file_record, "extract_stages", extract)
+    monkeypatch.setattr(worker_pool, "_BATCH_FILES", 2)
+    built = app.build_index(str(root), jobs=2, staged=True)
+    assert (built.files, built.skipped_by_reason) == (13, {})
+    monkeypatch.undo()
+    with app.open_engine(str(root)) as engine:
+        assert engine.search(SearchRequest("name:f3", "symbolic")).results[0].file == "f3.py"
+
+
+@forks
 def test_a_parse_that_never_ends_costs_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = file_record.extract
+    real = file_record.extract_stages
 
     def extract(path: str, *rest: Any) -> Any:
         if path == "f3.py":
             time.sleep(1000)
-        return real(path, *rest)
+        yield from real(path, *rest)
 
-    monkeypatch.setattr(file_record, "extract", extract)
+    monkeypatch.setattr(file_record, "extract_stages", extract)
     monkeypatch.setattr(worker_pool, "STALL_SECONDS", 1.0)
     built = app.build_index(str(_repository(tmp_path)), jobs=2)
     assert (built.files, built.skipped_by_reason, built.limited_by_reason) == (12, {}, {"parser_timeout": 1})
@@ -93,10 +118,11 @@ def test_an_exception_in_a_parse_costs_one_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
     def extract(*_: Any) -> Any:
+        yield from ()
         raise error("a bug")
 
     (tmp_path / "a.py").write_text("def a(): pass\n")
-    monkeypatch.setattr(file_record, "extract", extract)
+    monkeypatch.setattr(file_record, "extract_stages", extract)
     record = process_file(tmp_path, FileEntry("a.py", 14, 0))
     assert not isinstance(record, str)
     assert (record.limit, record.extract.language, len(record.bags)) == ("parser_crash", "python", 1)
@@ -106,8 +132,8 @@ def _start(root: Path, *argv: str) -> subprocess.Popen[str]:
     """`lci` as a process that parses for longer than anybody waits, in several batches."""
     script = (
         "import time, sys; from lci_py.index.build import worker_pool; from lci_py.source import file_record as record\n"
-        "worker_pool._BATCH_FILES = 2; real = record.extract\n"
-        "record.extract = lambda *a: (time.sleep(3600), real(*a))[1]\n"
+        "worker_pool._BATCH_FILES = 2; real = record.extract_stages\n"
+        "record.extract_stages = lambda *a: (time.sleep(3600), real(*a))[1]\n"
         "from lci_py.cli.main import run; run()"
     )
     return subprocess.Popen(

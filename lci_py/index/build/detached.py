@@ -24,8 +24,6 @@ CAN_DETACH = sys.platform == "linux"
 Report = Callable[[str, int, int], None]
 #: Seconds between two looks for a generation that another process has published.
 _PERIOD = 0.1
-#: What the process adds to its nice value when nobody waits for it any more.
-_NICER = 10
 _DONE = "done"
 
 
@@ -103,9 +101,11 @@ def _work(index_dir: Path, work: Callable[[Report], object], sender: int) -> Non
     def report(stage: str, done: int, total: int) -> None:
         nonlocal searchable
         if stage == SEARCHABLE:
+            from lci_py.index.build.tasks import LOW_PRIORITY  # not before: a search would wait for the import
+
             searchable = True
             with contextlib.suppress(OSError):
-                os.nice(_NICER)
+                os.nice(LOW_PRIORITY)
         if not searchable or stage == SEARCHABLE:
             send([stage, done, total])
 

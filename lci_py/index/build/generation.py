@@ -187,7 +187,10 @@ class GenerationBuilder:
                 continue
             first = self._waiting[number]
             record = decode(done.body, Place(first.path, first.size, first.mtime_ns, first.sha))
-            if record.digests != first.digests:  # its worker has died, and so it is only text now
+            if (record.digests, record.extract.symbols) != (
+                first.digests,
+                first.extract.symbols,
+            ):  # its worker has died, and so it is only text now
                 record = replace(first, extract=replace(first.extract, limit=record.limit))
             self._waiting[number] = record
 

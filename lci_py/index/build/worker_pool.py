@@ -78,7 +78,9 @@ def process(
     """
     finished: dict[int, list[Done]] = {}
     wanted = 0
-    with closing(_unordered_results(place, tasks, jobs, load, early, meanwhile)) as batches:
+    work = partial(_process_tasks, place)
+    whole = partial(_process_tasks, replace(place, staged=False)) if place.staged else None
+    with closing(_unordered_results(work, tasks, jobs, load, early, meanwhile, whole)) as batches:
         for number, results in batches:
             if keep is not None:
                 keep(results)
@@ -107,16 +109,20 @@ def _batches(tasks: Sequence[Task], jobs: int) -> Iterator[Batch]:
 
 
 def _unordered_results(
-    place: Workplace,
+    work: Work,
     tasks: Sequence[Task],
     jobs: int,
     load: Callable[[Task], Task] | None,
     early: Nursery | None = None,
     meanwhile: Callable[[], object] = bool,
+    whole: Work | None = None,
 ) -> Generator[tuple[int, list[Done]], None, None]:
-    """Results by batch number. Even a small repository is parsed in another process: a grammar can crash it."""
-    work = partial(_process_tasks, place)
-    alone = partial(_process_tasks, replace(place, staged=False))  # a process that ends keeps nothing
+    """Results by batch number. Even a small repository is parsed in another process: a grammar can crash it.
+
+    Args:
+        whole: The work without stages, for a process that ends and so keeps nothing; None if `work` has none.
+    """
+    alone = whole or work
     every = list(_batches(tasks, max(1, jobs)))
     batches = deque(every)
     small = not _FORKS and sum(task.entry.size for task in tasks) < POOL_THRESHOLD
@@ -134,14 +140,16 @@ def _unordered_results(
                 while lost:
                     number, batch = lost.pop()
                     yield number, list(_alone(alone, batch))
-            if place.staged and not batches:
-                yield from _finished(workers, alone, every)
+            if whole is not None and not batches:
+                yield from _finished(workers, whole, every)
         early = None
 
 
-def _finished(workers: list[Child], alone: Work, batches: list[Batch]) -> Iterator[tuple[int, list[Done]]]:
-    """The results of `finish_tasks`, from the worker that has begun each batch; those of other batches from `alone`.
-    Their numbers follow those of the batches."""
+def _finished(workers: list[Child], whole: Work, batches: list[Batch]) -> Iterator[tuple[int, list[Done]]]:
+    """The results of `finish_tasks`, from the worker that has begun each batch; those of other batches from `whole`.
+
+    Their numbers follow those of the first stage.
+    """
     left = dict(batches)
     for worker in workers:
         for number, batch in worker.answered:
@@ -152,7 +160,7 @@ def _finished(workers: list[Child], alone: Work, batches: list[Batch]) -> Iterat
     for number, results in _shared_out(workers, _finish_tasks, deque(), None, lost, bool):
         yield len(batches) + number, results
     for number, batch in lost:
-        yield len(batches) + number, list(_alone(alone, batch))
+        yield len(batches) + number, list(_alone(whole, batch))
 
 
 def _load_batch(batch: list[Task], load: Callable[[Task], Task] | None) -> list[Task]:

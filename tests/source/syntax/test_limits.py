@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -142,14 +143,15 @@ def test_a_query_that_takes_too_long_is_stopped(monkeypatch: pytest.MonkeyPatch,
 
 @pytest.mark.parametrize("kind", ["loop", "regular expression"])
 def test_python_that_takes_too_long_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    def endless(*_: Any) -> Extract:
+    def endless(*_: Any) -> Iterator[Extract]:
+        yield from ()
         if kind == "loop":
             while True:
                 pass
         re.match(r"(a+)+$", "a" * 60 + "b")
         raise AssertionError
 
-    monkeypatch.setattr(file_record, "extract", endless)
+    monkeypatch.setattr(file_record, "extract_stages", endless)
     found = record(tmp_path, "a.py", MANY, max_file_seconds=0.05)
     assert (found.limit, found.extract.language, len(found.bags)) == ("parser_timeout", "python", 3)
 
@@ -213,13 +215,13 @@ def test_an_exception_that_is_swallowed_is_raised_again() -> None:
 
 
 def test_waiting_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = file_record.extract
+    real = file_record.extract_stages
 
-    def slow(*given: Any) -> Extract:
+    def slow(*given: Any) -> Iterator[Extract]:
         time.sleep(0.4)
-        return real(*given)
+        yield from real(*given)
 
-    monkeypatch.setattr(file_record, "extract", slow)
+    monkeypatch.setattr(file_record, "extract_stages", slow)
     assert record(tmp_path, "a.py", MANY, max_file_seconds=0.3).limit == ""
 
 
