@@ -323,6 +323,7 @@ class FileFacts:
         found: dict[str, Import] = {}
         for item in self.imports:
             if not has_rule(self.head.language, "including") or not is_include(item):
+                item = bound_import(item, self.head.language)
                 found.setdefault(bound_name(item), item)
         return found
 
@@ -392,6 +393,13 @@ def runs_alone(facts: FileFacts) -> bool:
 def is_include(item: Import) -> bool:
     """Whether a C import is `#include "x.h"`, which binds no name; `using a::b` binds one."""
     return not item.name and not item.alias and ("." in item.module or "/" in item.module)
+
+
+def bound_import(item: Import, language: str) -> Import:
+    """The import as it binds a name: Python's `import a.b` binds the package `a`."""
+    if item.name or item.alias or not has_rule(language, "python_modules"):
+        return item
+    return item._replace(module=item.module.partition(".")[0] or item.module)
 
 
 def bound_name(item: Import) -> str:

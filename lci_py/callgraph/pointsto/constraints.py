@@ -206,6 +206,8 @@ class Constraints:
         self.arguments: list[tuple[int, int]] = []
         self.exports: dict[int, dict[int, int]] = {}
         self.stars: dict[int, list[int]] = {}
+        #: Node of an imported name -> the module and the name there; of several the last.
+        self.origins: dict[int, tuple[int, int]] = {}
         self.members: dict[tuple[int, int], int] = {}
         self.bases: dict[int, list[int]] = {}
         self.free: list[tuple[int, int, int]] = []  # node, name, file

@@ -297,7 +297,8 @@ class PointsTo(Constraints):
                 if exports is None:
                     continue
                 if self._copy_export(exports, target, key):
-                    is_bound[-1] = True
+                    # A package has `from .base import *`, and that has `from . import x`: then its x is this one.
+                    is_bound[-1] |= self.origins.get(exports.get(key, 0)) != (file, key)
                 else:
                     pending.append((star, iter(self.stars.get(star, ()))))
                     is_bound.append(False)

@@ -127,6 +127,8 @@ def _import(to: Constraints, file: int, node: int, targets: list[int], name: int
             to.give(node, module)
             if python:
                 continue
+        if not whole:
+            to.origins[node] = (target, name)
         source = to.node()
         to.give(source, module)
         to.load(source, node, to.name("module.exports") if whole else name)

@@ -139,6 +139,35 @@ def test_a_submodule_counts_unless_its_package_binds_the_name(
     assert {target for caller, target in edges(tmp_path, files) if caller == source} - {"use.py::run"} == found
 
 
+def test_a_submodule_is_found_though_the_package_imports_by_star_what_imports_it(tmp_path: Path) -> None:
+    files = {  # as in asyncio
+        "pkg/__init__.py": "from .base import *\n",
+        "pkg/base.py": (
+            "import concurrent.tasks\nfrom . import tasks\n\n\nclass Loop:\n    def __init__(self):\n"
+            "        self.task = tasks.Task()\n\n    def run(self):\n        self.task.step()\n"
+        ),
+        "pkg/tasks.py": "class Task:\n    def step(self):\n        pass\n",
+        "pkg/use.py": "from . import tasks\n\n\ndef go(make):\n    make().step()\n\n\ngo(tasks.Task)\n",
+    }
+    assert edges(tmp_path, files) == {
+        ("pkg/base.py::Loop.__init__", "pkg/tasks.py::Task"),
+        ("pkg/base.py::Loop.run", "pkg/tasks.py::Task.step"),
+        ("pkg/use.py", "pkg/use.py::go"),
+        ("pkg/use.py::go", "pkg/tasks.py::Task"),
+        ("pkg/use.py::go", "pkg/tasks.py::Task.step"),
+    }
+
+
+def test_a_dotted_import_binds_its_first_part(tmp_path: Path) -> None:
+    files = {
+        "pkg/__init__.py": "",
+        "pkg/inner.py": "def f():\n    pass\n\n\ndef g():\n    pass\n",
+        "use.py": "import pkg.inner\n\n\ndef go(inner):\n    pkg.inner.f()\n    inner.g()\n",
+        "own.py": "import pkg.inner\n\n\ndef go():\n    inner.g()\n",
+    }
+    assert edges(tmp_path, files) == {("use.py::go", "pkg/inner.py::f")}
+
+
 LIB = "export function send() {}\n"
 USE = 'import {{ send }} from "{0}";\n\nexport function go() {{ send(); }}\n'
 
