@@ -44,7 +44,7 @@ _CALM = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 }
-settings.register_profile("repeatable", derandomize=True, max_examples=25, **_CALM)
+settings.register_profile("repeatable", derandomize=True, max_examples=40, **_CALM)
 settings.register_profile("random", **_CALM)
 settings.load_profile("repeatable")
 

@@ -6,6 +6,6 @@ from hypothesis import settings
 
 
 def examples(count: int) -> settings:
-    """`count` random examples in `make torture`; a fifth of them in `make test`, where they are the same in every run."""
+    """`count` random examples in `make torture`; a third of them in `make test`, where they are the same in every run."""
     repeated = settings.get_current_profile_name() == "repeatable"
-    return settings(max_examples=max(count // 5, 10) if repeated else count)
+    return settings(max_examples=max(count // 3, 10) if repeated else count)
