@@ -329,7 +329,7 @@ def test_the_steps_of_the_call_graph_page() -> None:
 
 def test_the_limits_of_the_call_graph_page() -> None:
     found = {name: int(number.replace(",", "")) for number, name in LIMIT.findall(text(CALL_GRAPH_PAGE))}
-    modules = (constraints, values, lookups, callees, dispatch)
+    modules = (constraints, values, lookups, callees, dispatch, edges)
     assert found
     for name, number in found.items():
         assert number in [getattr(module, name) for module in modules if hasattr(module, name)], name

@@ -22,12 +22,16 @@ EDGE_KINDS = ("calls", "imports", "inherits")
 #: The rule that an edge rests on. The two tables below have the measured share of correct edges: of unambiguous ones,
 #: and of those whose call may mean several (docs/call-graph.md).
 STEPS = ("scope", "import", "self", "type", "package", "value", "flow", "name", "override", "callback", "field",
-         "route", "event", "inject", "command", "fixture", "task", "template")  # fmt: skip
-_ALONE = (0.99, 0.99, 0.99, 0.99, 0.99, 0.93, 0.97, 0.94, 0.8, 0.6, 0.9, 0.95, 0.9, 0.95, 0.9, 0.95, 0.95, 0.95)
-_OF_SEVERAL = (0.8, 0.5, 0.5, 0.8, 0.95, 0.5, 0.7, 0.5, 0.5, 0.3, 0.8, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
+         "route", "event", "inject", "command", "fixture", "task", "template", "hook")  # fmt: skip
+_ALONE = (0.99, 0.99, 0.99, 0.99, 0.99, 0.93, 0.97, 0.94, 0.8, 0.6, 0.9, 0.95, 0.9, 0.95, 0.9, 0.95, 0.95, 0.95, 0.9)
+_OF_SEVERAL = (0.8, 0.5, 0.5, 0.8, 0.95, 0.5, 0.7, 0.5, 0.5, 0.3, 0.8, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
 SCOPE, IMPORT, SELF, TYPE, PACKAGE, VALUE, FLOW, NAME, OVERRIDE, CALLBACK, FIELD = range(11)
 #: The first of the steps of registrations, in the order of `types.source.REGISTRATIONS`.
 ROUTE = 11
+#: The last step: what a base class of a library calls.
+HOOK = len(STEPS) - 1
+#: Of more hooks than this that one call may run, those that run each other have no edges: the visitors of a tree.
+MOST_HOOKS = 12
 #: The step of dynamic dispatch, for which no edge is stored: commands derive it from inheritance (docs/call-graph.md).
 DISPATCH = len(STEPS)
 _OF_DISPATCH = 0.5

@@ -15,9 +15,9 @@ import numpy as np
 
 from lci_py.callgraph.edges import AMBIGUOUS, ROUTE
 from lci_py.index.shards.graph import CALLS, IMPORTS, INHERITS
-from lci_py.index.shards.symbol_queries import definitions_in, imports_in, names, registered_in
+from lci_py.index.shards.symbol_queries import bases_of, definitions_in, imports_in, names, registered_in
 from lci_py.index.shards.symbols import narrowest
-from lci_py.source.frameworks import table_of
+from lci_py.source.frameworks import hooks_of, table_of
 from lci_py.source.frameworks.texts import UNKNOWN, join_paths, route_name, split
 from lci_py.types.record import NamedTuple, replace
 from lci_py.types.search import Filters
@@ -28,9 +28,12 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.symbols import Row
     from lci_py.search.snapshot import Snapshot
+    from lci_py.source.frameworks import Hook
     from lci_py.types.search import Answer, Result
 
 ROOT, OF_TYPE = "/", "/type"
+#: Types in the lineage of one that are looked at.
+_MOST_LINEAGE = 50
 #: Names of one route that are shown.
 _MOST = 6
 #: Bases above each other that are looked at.
@@ -567,6 +570,47 @@ def with_routes(snapshot: Snapshot, text: str, answer: Answer) -> Answer:
         replace(one, routes=tuple(route.name for route, ids in known if answers(one, route, ids)))
         for one in answer.results
     ))  # fmt: skip
+
+
+def library_hooks(snapshot: Snapshot, types: Sequence[int]) -> dict[int, list[tuple[int, Hook]]]:
+    """What the library bases of types call on their objects, by type: the type that names the base, and the hook.
+
+    Args:
+        snapshot: What is searched.
+        types: Numbers of types. Their bases in the repository count as well.
+    """
+    lineages: dict[int, dict[int, None]] = {}
+    for type_ in types:
+        seen, level = {type_: None}, [type_]
+        while level and len(seen) < _MOST_LINEAGE:
+            bases = snapshot.graph.edges(level, INHERITS).node.tolist()
+            level = [base for base in dict.fromkeys(bases) if base not in seen and base < snapshot.graph.n_symbols]
+            seen.update(dict.fromkeys(level))
+        lineages[type_] = seen
+    named = bases_of(snapshot.symbols, sorted({one for lineage in lineages.values() for one in lineage}))
+    files = {type_: snapshot.graph.file_of(type_) for type_ in named}
+    imports = {file: imports_in(snapshot.symbols, file) for file in sorted(set(files.values()))}
+    languages = [language for (language,) in snapshot.symbols.per_file("language")]
+    direct = {
+        type_: [
+            hook for base in bases for hook in hooks_of(languages[files[type_]], _dotted(base, imports[files[type_]]))
+        ]
+        for type_, bases in named.items()
+    }
+    return {
+        type_: [(one, hook) for one in lineage for hook in direct.get(one, ())] for type_, lineage in lineages.items()
+    }
+
+
+def _dotted(name: str, imports: Sequence[Import]) -> str:
+    """The name of a base with the module that it is imported from."""
+    head = re.split(r"::|[.\\]", name)[0]
+    for item in imports:
+        if head == (item.alias or (item.name if item.name != "*" else "")):
+            return ".".join(filter(None, (item.module, item.name, name[len(head) + 1 :])))
+        if not item.alias and not item.name and re.split(r"::|[./\\]", item.module)[-1] == name:
+            return item.module
+    return name
 
 
 def _value(signature: str) -> str | None:

@@ -64,7 +64,7 @@ def test_what_nothing_reaches_is_listed_and_what_is_inside_of_it_is_not(unused: 
 def test_the_other_classes_say_why_they_may_be_used(unused: Callable[..., Ran]) -> None:
     found = {name: one["reason"] for name, one in results(unused("--all", "--json")).items() if name not in CERTAIN}
     assert found == {
-        "run": "outside", "told_of": "mentioned", "myswap": "mentioned", "open_door": "mentioned", "offered": "exported", "tried": "tests",
+        "told_of": "mentioned", "myswap": "mentioned", "open_door": "mentioned", "offered": "exported", "tried": "tests",
     }  # fmt: skip
     mention = results(unused("--all", "--json"))["told_of"]["mention"]
     assert mention == {"file": "README.md", "line": 1}

@@ -9,7 +9,7 @@ Source:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import chain, islice
 
@@ -32,6 +32,7 @@ from lci_py.callgraph.pointsto.constraints import (
     value_of,
 )
 from lci_py.source.dataflow import constraints as ir
+from lci_py.source.frameworks import Hook, hooks_of
 
 #: Binds a node to another one, on an object: `Constraints.bind` or `bind_new`.
 Bind = Callable[[int, int, int], None]
@@ -45,10 +46,13 @@ OF_FUNCTIONS = frozenset({"call", "apply", "bind"})
 class PointsTo(Constraints):
     """Constraints with a model of members. Calls are left to `on_call`."""
 
-    def __init__(self, submodule: Callable[[int, str], tuple[int, ...]], methods: frozenset[str]) -> None:
+    def __init__(
+        self, submodule: Callable[[int, str], tuple[int, ...]], methods: frozenset[str], language: str
+    ) -> None:
         """Args:
         submodule: (file, name) to the files of a module inside the package that the file stands for.
         methods: Names of the methods of containers.
+        language: Of the files whose classes may have bases from libraries.
         """
         super().__init__()
         self.submodule = submodule
@@ -67,13 +71,39 @@ class PointsTo(Constraints):
             int, list[tuple[int, int, int]]
         ] = {}  # objects without prototypes so far -> loads of these
         self._lineages: dict[int, tuple[int, ...]] = {}
+        self._language = language
+        #: Class to the hooks of its library bases, for those that have any.
+        self.hooks: dict[int, tuple[Hook, ...]] = {}
+        self._callers_of_hooks: set[int] = set()  # names
 
     def follow_calls(self) -> None:
         """Follow calls from now on. The bases of classes must be known."""
         self.calling = True
+        of_libraries = {owner: found for owner in self.bases if (found := self._library_hooks(owner))}
         for number in range(len(self.class_named)):
-            self.lineage(number)
+            lineage = self.lineage(number)
+            if not of_libraries.keys().isdisjoint(lineage):
+                found = self.hooks[number] = tuple(hook for one in lineage for hook in of_libraries.get(one, ()))
+                self._callers_of_hooks.update(self.name(name) for hook in found for name in sorted(hook.callers))
         self.start_calling()
+
+    def _library_hooks(self, number: int) -> tuple[Hook, ...]:
+        """The hooks of the library bases that a class names."""
+        found: list[Hook] = []
+        for value in [value for node in self.bases[number] for value in self.values(node)]:
+            module, name = value, ""
+            if kind_of(value) == METHOD:
+                module, key = self.parts(value)
+                name = f".{self.text(key)}"
+            if kind_of(module) == BUILTIN:
+                found += hooks_of(self._language, self.text(number_of(module)) + name)
+        return tuple(found)
+
+    def hooks_in(self, number: int, hooks: Iterable[Hook]) -> list[int]:
+        """The names of a class's methods that hooks have, ascending."""
+        hooks = tuple(hooks)
+        names = {name for owner in self.lineage(number) for name in self._names_of.get(owner, ())}
+        return sorted(name for name in names if any(hook.has(self.text(name)) for hook in hooks))
 
     @cached_property
     def patterns(self) -> dict[int, re.Pattern[str]]:
@@ -253,6 +283,8 @@ class PointsTo(Constraints):
             if node is not None:
                 bind(node, target, on)
                 break
+        else:
+            self._of_library(target, key, on)
         if key in self._of_classes:
             for owner in lineage:
                 found = fields.get((value_of(CLASS, owner), key))
@@ -270,6 +302,14 @@ class PointsTo(Constraints):
             if node is not None:
                 self.bind(node, target, on)
                 return
+        self._of_library(target, key, on)
+
+    def _of_library(self, target: int, key: int, on: int) -> None:
+        """Give a method of a library's class that calls hooks of an object or class."""
+        if key in self._callers_of_hooks and on & KIND in (INSTANCE, CLASS):
+            name = self.text(key)
+            if any(name in hook.callers for hook in self.hooks.get(number_of(on), ())):
+                self.give(target, self.pair(METHOD, on, key))
 
     def _of_modules(self, file: int, target: int, key: int) -> None:
         """Copy what a module has under a name. If it has none, search the modules that it imports by `*`, directly or

@@ -13,6 +13,7 @@ from lci_py.callgraph.pointsto.solve import Solver
 from lci_py.callgraph.program import (
     CLASSES,
     FUNCTIONS,
+    PYTHON,
     SITES,
     SYMBOL,
     check_places,
@@ -100,7 +101,9 @@ def solve_program(program: Program, tables: Tables) -> Solution:
     """The possible targets of the calls of a program, which has been checked."""
     heads = tables.files.heads
     with gc_paused():
-        return Solver(program, Submodules({heads[file].path: file for file in program.files.tolist()}, heads)).solve()
+        submodules = Submodules({heads[file].path: file for file in program.files.tolist()}, heads)
+        languages = {heads[file].language for file in program.files[program.columns[:, PYTHON] > 0].tolist()}
+        return Solver(program, submodules, min(languages, default="")).solve()
 
 
 class Submodules:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+import numpy as np
+
+from lci_py.callgraph.edges import MOST_HOOKS
 from lci_py.callgraph.pointsto.constraints import (
     BOUND,
     BUILTIN,
@@ -25,8 +28,17 @@ from lci_py.callgraph.pointsto.constraints import (
 from lci_py.callgraph.pointsto.library_models import BUILTINS, CALLING, ITERATING, KEEPERS, METHODS, Library
 from lci_py.callgraph.pointsto.members import PointsTo
 from lci_py.callgraph.pointsto.program_constraints import gather
-from lci_py.callgraph.program import Program, Solution, implicit_callee, implicit_name, solution_of
+from lci_py.callgraph.program import (
+    FUNCTIONS,
+    SITES,
+    Program,
+    Solution,
+    implicit_callee,
+    implicit_name,
+    solution_of,
+)
 from lci_py.source.dataflow import constraints as ir
+from lci_py.source.frameworks import Hook, hook_packages
 
 #: Maximum number of members that a computed name may mean.
 _MOST_MATCHING = 200
@@ -35,12 +47,14 @@ _MOST_MATCHING = 200
 class Solver:
     """Solves one program, once."""
 
-    def __init__(self, program: Program, submodule: Callable[[int, str], tuple[int, ...]]) -> None:
+    def __init__(self, program: Program, submodule: Callable[[int, str], tuple[int, ...]], language: str = "") -> None:
         """Args:
         program: It has been checked.
         submodule: (file, name) to the files of a module inside the package that the file stands for.
+        language: Of the files whose classes may have bases from libraries.
         """
-        self.points = PointsTo(submodule, METHODS)
+        self.points = PointsTo(submodule, METHODS, language)
+        self._packages = hook_packages(language)
         self._program = program
         self._library = Library(self)
         self.points.on_call = self._call_value
@@ -49,6 +63,7 @@ class Solver:
         self._linked: set[tuple[int, int, int]] = set()
         self._special: dict[tuple[int, int], int] = {}  # object and name of an implicit call -> node of the method
         self._extra: dict[tuple[object, ...], int] = {}
+        self._callers: list[int] = []  # of the calls in the text: functions, -1 outside of them
 
     def solve(self) -> Solution:
         """The possible targets of each call."""
@@ -61,7 +76,7 @@ class Solver:
         builtins |= {name for name, method in CALLING.items() if self._has_method(*methods_called(method))}
         for node, name, file in points.free:
             text = points.text(name)
-            if text in builtins:
+            if text in builtins or text.partition(".")[0] in self._packages:
                 points.give(node, value_of(BUILTIN, name))
             for star in points.stars.get(file, ()):
                 source = points.node()
@@ -137,10 +152,38 @@ class Solver:
             owner, key = points.parts(value)
             if key in points.patterns:
                 self._called_by_pattern(site, owner, key)
+            elif owner & KIND in (INSTANCE, CLASS):
+                name = points.text(key)
+                hooks = [hook for hook in points.hooks[number_of(owner)] if name in hook.callers]
+                self._run_hooks(site, number_of(owner), hooks, key)
             else:
                 self._library.method(site, owner, key)
         elif kind == BUILTIN:
             self._library.function(site, points.text(number_of(value)))
+
+    def _run_hooks(self, site: int, number: int, hooks: Iterable[Hook], caller: int = 0) -> None:
+        """Add calls of the hooks of a class, on an object of it. `caller`: the name of the method that calls them."""
+        points = self.points
+        _, callee, origin, *_ = points.sites[site]
+        obj = value_of(INSTANCE, number)
+        inner = self.synthetic(("hook", site), Site(0, callee, origin, 0, ()))
+        names = [name for name in points.hooks_in(number, hooks) if name != caller]
+        if len(names) > MOST_HOOKS and self._around(origin) in points.lineage(number):
+            return  # one of many hooks calls all of them
+        holder = points.object_of("hooks", number)
+        for name in names:
+            target = points.field(holder, name)
+            points.load(self._holding(obj), target, name)
+            points.call(target, inner)
+
+    def _around(self, origin: int) -> int:
+        """The class of the method that a call in the text stands in; -1 if there is none."""
+        if not self._callers:
+            first = self._program.starts(FUNCTIONS)[self._program.owners(SITES)]
+            callers = self._program.callers
+            self._callers = np.where(callers >= 0, first + callers, -1).tolist()
+        function = self._callers[origin]
+        return self.points.functions[function].owner if function >= 0 else -1
 
     def _called_by_pattern(self, site: int, owner: int, key: int) -> None:
         """A call of any member whose name a pattern matches."""
@@ -353,9 +396,14 @@ class Solver:
         arguments, values, parts = points.arguments, points.values, points.parts
         parameters = points.functions.parameters
         lost: list[tuple[int, int]] = []
+        taken = {number for number, hooks in points.hooks.items() if any(hook.takers for hook in hooks)}
         for _, callee, origin, flags, start, stop in points.sites:
             if start == stop or flags & ir.DECORATOR:
                 continue
+            if taken:
+                self._take_hooks(
+                    callee, origin, {v for _, source in arguments[start:stop] for v in values(source)}, taken
+                )
             functions = []
             for _, source in arguments[start:stop]:
                 for value in values(source):
@@ -373,12 +421,31 @@ class Solver:
                 continue
             if any(self._is_of_object(value) for value in points.values(callee)):
                 continue
-            name = points.text(int(points.last_names[callee])) if callee < len(points.last_names) else ""
-            if name.rpartition(".")[2] in KEEPERS:
+            if self._last_name(callee) in KEEPERS:
                 continue
             self._targets.update((origin, -1, number) for number, _, _ in functions)
         called = {target for _, _, target in self._targets}
         self._targets.update((origin, -1, number) for origin, number in lost if number not in called)
+
+    def _last_name(self, callee: int) -> str:
+        """The last name of the expression that is called; "" if it has none."""
+        names = self.points.last_names
+        name = self.points.text(int(names[callee])) if callee < len(names) else ""
+        return name.rpartition(".")[2]
+
+    def _take_hooks(self, callee: int, origin: int, passed: set[int], taken: set[int]) -> None:
+        """Add the hooks of classes and objects that are passed to a function of a library which calls them."""
+        points = self.points
+        for value in sorted(passed):
+            number = number_of(value)
+            if value & KIND not in (CLASS, INSTANCE) or number not in taken:
+                continue
+            name = self._last_name(callee)
+            hooks = [hook for hook in points.hooks[number] if hook.takers and hook.takers.fullmatch(name)]
+            for method in points.hooks_in(number, hooks):
+                owner = next(one for one in points.lineage(number) if (one, method) in points.members)
+                found = points.values(points.members[owner, method])
+                self._targets.update((origin, -1, number_of(one)) for one in found if kind_of(one) == FUNC)
 
     def _is_of_object(self, value: int) -> bool:
         """Whether a value is a built-in method of a container or function, which the library models."""

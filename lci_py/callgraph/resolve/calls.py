@@ -7,15 +7,17 @@ value; the same package; a name with only one definition in the repository. docs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from posixpath import basename, commonpath, dirname, join, normpath, splitext
 
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import (
     AMBIGUOUS,
     CALLS,
+    HOOK,
     IMPORTS,
     INHERITS,
+    MOST_HOOKS,
     NAME,
     PACKAGE,
     ROUTE,
@@ -39,7 +41,7 @@ from lci_py.source import frameworks
 from lci_py.source.extract.expressions import parse
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
 from lci_py.source.syntax.captures import ELEMENT
-from lci_py.source.text.language_tables import has_rule, table_of, words_of
+from lci_py.source.text.language_tables import has_rule, words_of
 from lci_py.source.text.patterns import lazily
 from lci_py.types.expressions import ATTR, CALL, head_name
 from lci_py.types.search import FUNCTION_KINDS, IMPLICIT, REGISTERED, TYPE_KINDS
@@ -318,6 +320,8 @@ class _CallResolver:
         if targets is None:
             targets = self._targets_on_receiver(name, receiver, caller) if receiver else self._bare(name, caller)
             self._resolved[asked] = targets
+        if len(targets) > MOST_HOOKS and (self.facts.first + around, HOOK | AMBIGUOUS) in targets:
+            return ()  # one of many hooks calls all of them: whoever calls the first one says more
         if not targets and has_rule(self._language, "storing"):
             return self._through_pointer(name, receiver, around)
         return targets
@@ -342,7 +346,7 @@ class _CallResolver:
                 found.extend(self._evaluate.members.attribute(value, name, 8))
         if name == "class" and has_rule(self._language, "class_of_objects"):
             found = [value for value in found if value.kind == FUNCTION]  # to ask for the class makes no object
-        targets = self._run(found) or self._run(self._called_by_library(values, name))
+        targets = self._run(found) or self._called_by_library(values, name)
         if not targets and has_rule(self._language, "package_objects") and all(value.step == SELF for value in values):
             return self._only(name, methods=True, free=True)  # it may be inherited
         is_own = all(value.step == SELF and value.kind != BASES for value in values)
@@ -358,17 +362,33 @@ class _CallResolver:
             targets = self._callees.with_implementing(targets, values, name)
         return targets
 
-    def _called_by_library(self, values: Values, name: str) -> Iterator[Value]:
-        """The method that a method of a library's mixin calls on the object: `each`, if `map` is called."""
-        rows = [row.split() for row in table_of(self._language).get("library_mixins", ())]
-        mixins = {module.rstrip(":"): (called, callers) for module, called, *callers in rows}
+    def _called_by_library(self, values: Values, name: str) -> Targets:
+        """The methods that a method of a library's class calls on the object: `run`, if `start` of a thread is called.
+        Those of derived types if the own one has none.
+        """
+        if name not in frameworks.hook_callers(self._language):
+            return ()
         members, look = self._evaluate.members, self._look
-        for value in values if mixins else ():
-            owners = members.lineage(value.at) if value.at is not None and value.kind == INSTANCE else ()
-            for base in [base for owner in owners for part in look.parts(owner) for base in look.bases(part)]:
-                called, callers = mixins.get(base, ("", ()))
-                if name in callers:
-                    yield from (found for found in members.attribute(value, called, 8) if found.kind == FUNCTION)
+        found: list[Value] = []
+        derived: dict[int, int] = {}
+        for value in values:
+            if value.at is None or value.kind not in (INSTANCE, CLASS, BASES):
+                continue
+            obj = value._replace(kind=INSTANCE)
+            for hook in members.hooks(value.at):
+                if name not in hook.callers:
+                    continue
+                methods = {*hook.names}
+                if hook.pattern.pattern != "$^":
+                    defined = {method for owner in members.lineage(value.at) for method in look.methods(owner)}
+                    methods |= {method for method in defined if hook.pattern.fullmatch(method)}
+                for method in sorted(methods - {name}):
+                    own = [v for v in members.attribute(obj, method, 8) if v.kind == FUNCTION]
+                    found += own
+                    derived.update(() if own else self._callees.in_derived((obj,), method))
+        targets = self._run(found) or tuple(derived.items())
+        several = AMBIGUOUS if len(targets) > 1 else 0
+        return tuple((symbol, HOOK | (step & AMBIGUOUS) | several) for symbol, step in targets)
 
     def _through_pointer(self, name: str, receiver: str, caller: int) -> Targets:
         """The functions stored in a field, variable or parameter."""
@@ -429,7 +449,7 @@ class _CallResolver:
         implicit = has_rule(self._language, "implicit_self")
         if implicit and has_rule(self._language, "mixins"):
             own = self._evaluate.names.own_object(self.file, caller, "self")
-            inherited = self._callees.in_derived(own, name) or self._run(self._called_by_library(own, name))
+            inherited = self._callees.in_derived(own, name) or self._called_by_library(own, name)
             if inherited:
                 return inherited
         return self._only(name, methods=implicit, free=True, anywhere=has_rule(self._language, "program_scope"))

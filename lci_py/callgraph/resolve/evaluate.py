@@ -39,6 +39,7 @@ from lci_py.callgraph.resolve.values import (
     with_step,
 )
 from lci_py.callgraph.resolve.written_types import TypeText, place_in, places_in, types_in
+from lci_py.source.frameworks import Hook, hooks_of
 from lci_py.source.text.language_tables import has_rule
 from lci_py.types.expressions import (
     ATTR,
@@ -555,6 +556,7 @@ class Members:
         self._memo: dict[tuple[Value, str, int], Values] = {}
         self._lineages: dict[tuple[int, int], tuple[Definition, ...]] = {}
         self._bases: dict[int, tuple[Definition, ...]] = {}
+        self._library_bases: dict[int, tuple[str, ...]] = {}
         self._nested = 0
 
     def start(self) -> None:
@@ -562,6 +564,7 @@ class Members:
         self._memo.clear()
         self._lineages.clear()
         self._bases.clear()
+        self._library_bases.clear()
 
     def attribute(self, value: Value, name: str, depth: int) -> Values:
         """The values of a member of a value."""
@@ -738,6 +741,7 @@ class Members:
                 return ()
             self._nested += 1
             found: dict[Definition, None] = {}
+            library: list[str] = []
             for part in self._look.parts(owner):
                 facts = self._look.tables.facts(part.file)
                 own = part.symbol - facts.first
@@ -749,9 +753,22 @@ class Members:
                         found.update(dict.fromkeys(bases))
                         if bases:
                             break
+                    else:
+                        library += [value.text for value in values if value.kind == EXTERNAL] or [text]
             self._nested -= 1
+            self._library_bases[owner.symbol] = tuple(library)
             known = self._bases[owner.symbol] = tuple(found)
         return known
+
+    def hooks(self, owner: Definition) -> tuple[Hook, ...]:
+        """The methods that a type's bases from libraries call on its objects."""
+        found: dict[Hook, None] = {}
+        for current in self.lineage(owner):
+            self.bases(current)
+            language = self._look.files.heads[current.file].language
+            for base in self._library_bases.get(current.symbol, ()):
+                found.update(dict.fromkeys(hooks_of(language, base)))
+        return tuple(found)
 
 
 class Types:

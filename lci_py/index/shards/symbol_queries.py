@@ -446,11 +446,21 @@ def definition_rows(index: SymbolicIndex) -> list[DefinitionRow]:
 
 
 def base_names(index: SymbolicIndex) -> dict[int, list[str]]:
-    """Type to the last parts of the names of its bases."""
+    """Type to the names of its bases, as written."""
     found: dict[int, list[str]] = {}
     for segment in index.segments:
-        sql = "SELECT b.symbol, b.last FROM bases b JOIN symbols s ON s.id = b.symbol JOIN files f ON f.id = s.file "
-        for number, name in segment.execute(f"{sql} WHERE {segment.live}"):
+        sql = "SELECT b.symbol, b.name FROM bases b JOIN symbols s ON s.id = b.symbol JOIN files f ON f.id = s.file "
+        for number, name in segment.execute(f"{sql} WHERE {segment.live} ORDER BY b.symbol, b.place"):
+            found.setdefault(segment.public("symbols", number), []).append(str(name))
+    return found
+
+
+def bases_of(index: SymbolicIndex, types: Sequence[int]) -> dict[int, list[str]]:
+    """The same of some types."""
+    found: dict[int, list[str]] = {}
+    sql = "SELECT symbol, name FROM bases WHERE symbol IN ({}) ORDER BY symbol, place"
+    for segment, own in index.by_number("symbols", types):
+        for number, name in segment.execute(sql.format(own)):
             found.setdefault(segment.public("symbols", number), []).append(str(name))
     return found
 

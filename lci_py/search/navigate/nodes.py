@@ -6,15 +6,15 @@ from bisect import bisect_left
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, ROUTE, SCOPE, STEPS, confidence
+from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, HOOK, ROUTE, SCOPE, STEPS, confidence
 from lci_py.callgraph.file_facts import family
 from lci_py.index.shards.graph import CALLS, INHERITS
-from lci_py.index.shards.symbol_queries import calls_in, constructors
+from lci_py.index.shards.symbol_queries import bases_of, calls_in, constructors
 from lci_py.search.navigate.present import file_place
-from lci_py.search.routes import Routes
+from lci_py.search.routes import Routes, library_hooks
 from lci_py.types.graph import Direction, Link, Place
 from lci_py.types.record import NamedTuple
-from lci_py.types.search import FILE_KIND, LAMBDA_KIND, TYPE_KINDS
+from lci_py.types.search import FILE_KIND, FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
 from lci_py.types.source import REGISTRATIONS
 
 if TYPE_CHECKING:
@@ -137,9 +137,11 @@ class Nodes:
         if direction == "callees":
             yield from edges
             return
+        called = set[int]()
         for origin, node, line, step in edges:
+            called.add(origin)
             names: Sequence[str] = ()
-            if step & ~AMBIGUOUS >= ROUTE:
+            if ROUTE <= step & ~AMBIGUOUS < HOOK:
                 names = self.routes.names_at(self.file_of(node), line, nodes[origin])
             for name in names:
                 yield origin, self._node_named(name, step, self.file_of(node), line), line, step
@@ -148,7 +150,23 @@ class Nodes:
         for origin, node in enumerate(nodes):
             for (file, row), name in self.routes.registrations_of(node):
                 step = ROUTE + REGISTRATIONS.index(row.kind)
+                called.add(origin)
                 yield origin, self._node_named(name, step, file, row.line), row.line, step
+        for origin, node in enumerate(nodes):
+            if origin not in called and node < self.first_file:
+                yield from ((origin, *hook) for hook in self._hooks_of(node))
+
+    def _hooks_of(self, symbol: int) -> Iterator[tuple[int, int, int]]:
+        """Node, line and step of the library bases that call a method, which nothing in the tree calls."""
+        row = self.snapshot.symbols.symbol_rows([symbol])[symbol]
+        if row["kind"] not in FUNCTION_KINDS or row["parent"] is None:
+            return
+        hooks = library_hooks(self.snapshot, [row["parent"]])[row["parent"]]
+        for type_ in dict.fromkeys(type_ for type_, hook in hooks if hook.has(row["symbol"])):
+            around = self.snapshot.symbols.symbol_rows([type_])[type_]
+            name = f"{around['symbol']}({', '.join(bases_of(self.snapshot.symbols, [type_])[type_])})"
+            line = int(around["line"])
+            yield self._node_named(name, HOOK, self.file_of(type_), line), line, HOOK
 
     def _node_named(self, name: str, step: int, file: int, line: int) -> int:
         path, language = self._files[file]

@@ -23,6 +23,7 @@ from lci_py.search.answer.results import index_info
 from lci_py.search.navigate.nodes import place_of
 from lci_py.search.navigate.present import place_filter
 from lci_py.search.navigate.references import PROSE
+from lci_py.search.routes import library_hooks
 from lci_py.source.repository.files import is_aside, is_vendored
 from lci_py.source.text.language_tables import has_rule, table_of
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
@@ -111,6 +112,7 @@ class _Walk:
         rows, files = self._rows, len(self._files)
         candidates = [number for number, row in enumerate(rows) if self._could_be_unused(row)]
         self._outside = self._types_with_outside_bases()
+        self._hooks = library_hooks(self._snapshot, sorted(self._outside))
         interfaces = {number for number, row in enumerate(rows) if row.kind in ("interface", "trait")}
         self._declared = {row.name for row in rows if row.parent in interfaces}
         for number in candidates:
@@ -192,7 +194,10 @@ class _Walk:
 
     def _types_with_outside_bases(self) -> set[int]:
         """The types with a base that the repository does not define, and those below them."""
-        bases = base_names(self._snapshot.symbols)
+        bases = {
+            number: [re.split(r"::|[.\\]", name)[-1] for name in names]
+            for number, names in base_names(self._snapshot.symbols).items()
+        }
         known = {row.name for row in self._rows if row.kind in TYPE_KINDS}
         found: set[int] = set()
         outside = {name for names in bases.values() for name in names if not _PLAIN_BASE.search(name)} - known
@@ -260,6 +265,8 @@ class _Walk:
         above = row.parent if row.parent >= 0 else len(self._rows) + row.file
         if is_generated or _BY_ITSELF.search(row.traits) or _ATTRIBUTE.search(head) or _IN_PLACE.search(head):
             self._edges.append((above, number))
+        if any(hook.has(row.name) for _, hook in self._hooks.get(row.parent, ())):  # the library calls it
+            self._edges.append((row.parent, number))
         kind = self._rows[row.parent].kind if row.parent >= 0 else ""
         is_type, is_member = row.kind in TYPE_KINDS, kind in TYPE_KINDS
         is_method = row.kind == "method"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from lci_py.source.dataflow.constraints import (
@@ -76,6 +77,9 @@ _TAKING = frozenset({"getattr", "__getattribute__"})
 _STORED = lazily(rb"self\.(\w+)(?::[^=\n]*)?\s*=(?!=)")
 _DEFINED = lazily(rb"def[ \t]+(\w+)")
 _PROPERTY = lazily(rb"(\w+)\s*=\s*property\(")
+#: The bases of a class: what a library calls on its objects depends on them.
+_BASES = lazily(rb"^[ \t]*class[ \t]+\w+[ \t]*\(([^()]*)\)", re.MULTILINE)
+_HEADS = lazily(rb"(?:^|,)\s*(\w+)")
 _QUOTES = b"\"'"
 
 
@@ -106,6 +110,8 @@ class PythonFlow(PythonHints):
         defined = _DEFINED.findall(source) + (_PROPERTY.findall(source) if b"property(" in source else [])
         self._functions = {name.decode("utf-8", "replace") for name in defined}
         stored = _STORED.findall(source) if followed else ()
+        bases = b",".join(_BASES.findall(source)) if followed else b""
+        self._bases = {name.decode("utf-8", "replace") for name in _HEADS.findall(bases)}
         self._fields = {name.decode("utf-8", "replace") for name in stored} - self._functions
         self._function_of: dict[int, int] = {}  # node -> the function that it stands for
         self._setters: dict[int, int] = {}  # node of a property -> that of its setter
@@ -432,7 +438,7 @@ class PythonFlow(PythonHints):
             target = self.flow.bind(self._scope, bound)
             if place >= 0:
                 self.flow.row(IMPORT, target, place, head)
-            if (module or name) in _MODELLED:
+            if (module or name) in _MODELLED or bound in self._bases:
                 self.flow.row(FREE, target, self.flow.string(f"{module}.{name}" if module else name))
 
     def _for(self, node: Node) -> None:

@@ -8,8 +8,8 @@ several files.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from lci_py.source.frameworks.around import Row
@@ -42,6 +42,7 @@ class Table(NamedTuple):
         settings: Which files of settings give all routes a prefix, and the pattern of it.
         fresh: Whether a router that nothing mounts is at the root, if it has no name.
         mounted: Files, by their paths, of which that is not so.
+        hook: The rows of `hooks_of`.
     """
 
     signs: tuple[bytes, ...] = ()
@@ -55,6 +56,28 @@ class Table(NamedTuple):
     settings: Row | None = None
     fresh: bool = False
     mounted: str = "$^"
+    hook: Sequence[Row] = ()
+
+
+class Hook(NamedTuple):
+    """Methods of a class that a base class from a library calls: `Thread.start` calls `run`.
+
+    Attributes:
+        callers: The methods of the base that call them.
+        takers: Functions of the library that call them on an object or class that is passed to them; None if there are
+            none.
+        names: Their names.
+        pattern: A regular expression of the names of further ones: `visit_*`.
+    """
+
+    callers: frozenset[str]
+    takers: re.Pattern[str] | None
+    names: frozenset[str]
+    pattern: re.Pattern[str]
+
+    def has(self, name: str) -> bool:
+        """Whether a method of this name is one of them."""
+        return name in self.names or self.pattern.fullmatch(name) is not None
 
 
 @cache
@@ -71,6 +94,60 @@ def table_of(language: str) -> Table:
     every = [*(row for some in rows for row in some), *([controllers] if controllers else [])]
     signs = dict.fromkeys(sign.encode() for row in every for sign in row["signs"])
     return Table(tuple(signs), *rows, **{key: value for key, value in data.items() if key in Table._fields[4:]})
+
+
+def _pattern_of(names: Iterable[str]) -> re.Pattern[str]:
+    """A regular expression of names, in which `*` stands for any letters."""
+    return re.compile("|".join(re.escape(name).replace(r"\*", r"\w*") for name in names) or "$^")
+
+
+@cache
+def _hooks(language: str) -> dict[str, list[tuple[re.Pattern[str], Hook]]]:
+    """Package, or "" for all, to the last names of its bases and their hooks."""
+    found: dict[str, list[tuple[re.Pattern[str], Hook]]] = {}
+    for row in table_of(language).hook:
+        methods = row["methods"].split()
+        hook = Hook(
+            frozenset(row.get("callers", "").split()),
+            _pattern_of(row["takers"].split()) if "takers" in row else None,
+            frozenset(name for name in methods if "*" not in name),
+            _pattern_of([name for name in methods if "*" in name]),
+        )
+        packages: dict[str, list[str]] = {}
+        for base in row["bases"].split():
+            package, _, name = base.rpartition(".")
+            packages.setdefault(package, []).append(name)
+            packages.setdefault("", []).extend([name] * ("*" not in name))
+        for package, names in packages.items():
+            found.setdefault(package, []).append((_pattern_of(names), hook))
+    return found
+
+
+@cache
+def hook_packages(language: str) -> frozenset[str]:
+    """The packages whose classes call methods of classes that are derived from them."""
+    return frozenset(_hooks(language)) - {""}
+
+
+@cache
+def hook_callers(language: str) -> frozenset[str]:
+    """The methods of such classes that call them."""
+    return frozenset().union(*(hook.callers for rows in _hooks(language).values() for _, hook in rows))
+
+
+@lru_cache(4_096)
+def hooks_of(language: str, base: str) -> tuple[Hook, ...]:
+    """The hooks of a class that no file defines.
+
+    Args:
+        language: Of the file that names it.
+        base: Its dotted name. A library offers a class in several modules (`django.views.View`,
+            `django.views.generic.base.View`), so only the first part, the package, and the last one are compared. A
+            name without a package is compared with those of all packages.
+    """
+    parts = re.split(r"::|[./\\]", base)
+    rows = _hooks(language).get(parts[0] if len(parts) > 1 else "", ())
+    return tuple(hook for names, hook in rows if names.fullmatch(parts[-1]))
 
 
 def registrations(
