@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
+from lci_py.source.frameworks import hook_callers
 from lci_py.source.text.language_tables import has_rule, table_of, words_of
 
 #: The rules, and what each means.
@@ -197,9 +198,8 @@ def unbound_names(language: str) -> frozenset[str]:
     and methods of libraries that call what a receiver holds or has.
     """
     rules = name_rules(language)
-    mixins = (word for row in table_of(language).get("library_mixins", ()) for word in row.split()[2:])
     words = words_of(language, "own_constructors") | words_of(language, "calling")
-    return rules.own | words | {"super", rules.maker or "", *mixins}
+    return rules.own | words | {"super", rules.maker or ""} | hook_callers(language)
 
 
 @cache
