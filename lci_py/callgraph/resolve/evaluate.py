@@ -556,7 +556,7 @@ class Members:
         self._memo: dict[tuple[Value, str, int], Values] = {}
         self._lineages: dict[tuple[int, int], tuple[Definition, ...]] = {}
         self._bases: dict[int, tuple[Definition, ...]] = {}
-        self._library_bases: dict[int, tuple[str, ...]] = {}
+        self._library_bases: dict[int, list[str]] = {}
         self._nested = 0
 
     def start(self) -> None:
@@ -741,7 +741,7 @@ class Members:
                 return ()
             self._nested += 1
             found: dict[Definition, None] = {}
-            library: list[str] = []
+            library = self._library_bases[owner.symbol] = list[str]()
             for part in self._look.parts(owner):
                 facts = self._look.tables.facts(part.file)
                 own = part.symbol - facts.first
@@ -756,7 +756,6 @@ class Members:
                     else:
                         library += [value.text for value in values if value.kind == EXTERNAL] or [text]
             self._nested -= 1
-            self._library_bases[owner.symbol] = tuple(library)
             known = self._bases[owner.symbol] = tuple(found)
         return known
 
@@ -765,9 +764,8 @@ class Members:
         found: dict[Hook, None] = {}
         for current in self.lineage(owner):
             self.bases(current)
-            language = self._look.files.heads[current.file].language
             for base in self._library_bases.get(current.symbol, ()):
-                found.update(dict.fromkeys(hooks_of(language, base)))
+                found.update(dict.fromkeys(hooks_of(self._look.files.heads[current.file].language, base)))
         return tuple(found)
 
 
