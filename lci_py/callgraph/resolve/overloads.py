@@ -178,7 +178,12 @@ class Overloads:
         return tuple(kept)
 
     def inherited(self, targets: Targets, arguments: int) -> Targets:
-        """The targets; if their type cannot take so many arguments, the methods of its bases that do."""
+        """The targets; if their type cannot take so many arguments, the methods of its bases that do. Without any, none
+        if a base is from outside: then the call means a method of that base.
+
+        Source:
+            JLS 21, 15.12.2.1: a method is applicable only if it takes the number of arguments.
+        """
         if arguments < 0 or not targets or not self._is_of_derived(targets[0][0]):
             return targets
         plain = [target for target in targets if target[1] & ~AMBIGUOUS != OVERRIDE and target[0] in self._known]
@@ -186,9 +191,16 @@ class Overloads:
             return targets
         found = next(self._of_bases(plain[0][0], arguments), None)
         if not found:
-            return targets
+            return () if self._has_base_outside(plain[0][0]) else targets
         mark = AMBIGUOUS if len(found) > 1 else 0
         return tuple((symbol, plain[0][1] & ~AMBIGUOUS | mark) for symbol in found)
+
+    def _has_base_outside(self, method: int) -> bool:
+        """Whether the type of a method is derived from a type that the repository does not define."""
+        owner = self._look.enclosing(self._known[method])
+        return owner is not None and any(
+            len(self._look.bases(one)) > len(self._members.bases(one)) for one in self._members.lineage(owner)
+        )
 
     def _of_bases(self, method: int, arguments: int) -> Iterator[list[int]]:
         """The methods of the same name in each base of a method's type that take so many arguments."""
