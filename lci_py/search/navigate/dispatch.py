@@ -80,8 +80,12 @@ class NameTaker(NamedTuple):
 class Dispatch:
     """Dynamic dispatch in one snapshot: which methods implement or override which."""
 
-    def __init__(self, nodes: Nodes) -> None:
+    def __init__(self, nodes: Nodes, *, most_callers: int = MOST_LISTED) -> None:
+        """Args:
+        most_callers: So many callers of a method are listed also if it has more than `MOST_LISTED` implementations.
+        """
         self._nodes = nodes
+        self._most_callers = most_callers
         self._graph = nodes.graph
         self._symbols = nodes.snapshot.symbols
         self._members = cache(self._read_members)
@@ -141,7 +145,7 @@ class Dispatch:
         through = []
         for number, (sites, edges) in sorted(found.items(), key=lambda item: (types[item[0]], item[0])):
             calls = tuple(calls_by_node(edges))
-            listed = types[number] <= MOST_LISTED or len(calls) <= MOST_LISTED
+            listed = types[number] <= MOST_LISTED or len(calls) <= self._most_callers
             if sites:
                 through.append(Through(number, types[number], tuple(sorted(sites)), calls if listed else ()))
         return through
