@@ -260,7 +260,7 @@ class GenerationBuilder:
             self._report(EXTRACTED, cost, whole_cost)
             self._report("parse", done, len(tasks))
         if not self._staged:
-            self._batches.close()
+            list(self._batches)  # nothing more comes: the workers end
         writer.flush(fork=_FORKS and self._options.jobs > 1 and len(tasks) >= _FEWEST_FILES)
         generation.embedded_chunks = writer.embedded_chunks
         generation.segments = [*self._kept, *writer.segments]
