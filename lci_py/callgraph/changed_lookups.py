@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 Contribution = tuple[LookUp, tuple[object, ...]]
 #: Kinds whose answer depends on many contributions ("the only one"), and is mostly unaffected by a change of one.
-_SUMMARIES = frozenset({"bound", "only", "type", "near", "folder", "orphan", "declaring"})
+_SUMMARIES = frozenset({"only", "type", "near", "folder", "orphan", "declaring"})
 
 
 def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
@@ -103,8 +103,6 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         yield ("includes", path), (language, *sorted(facts.included))
         for name, texts in macro_texts(facts, tables.calls(file)).items():
             yield ("expansion", path, name), (language, *((ids[place], inside) for place, inside in texts))
-    for name in {*facts.bound_names(), *(facts.names[place] for place in facts.callables)}:
-        yield ("bound", name), ()
     for place in facts.callables:
         name, kind, around = facts.names[place], facts.kinds[place], facts.kind_around(place)
         # Linking also asks for the language of what it finds: in another language it is another definition. A method of
@@ -154,15 +152,11 @@ def changed_look_ups(old: ChangedFiles, new: ChangedFiles) -> dict[int, list[Loo
 
 
 def site_changes(old: ChangedFiles, new: ChangedFiles) -> Counter[tuple[str, str]]:
-    """The change in how often each (family, name) is called on a receiver, and each ("", name) is bound
-    as in `FileFacts.bound_names`.
-    """
+    """The change in the number of calls of each (family, name) on a receiver."""
     change: Counter[tuple[str, str]] = Counter()
     for (tables, files), sign in ((old, -1), (new, 1)):
         for file in files:
             family = tables.files.families[file]
-            for name in tables.facts(file).bound_names():
-                change["", name] += sign
             for call in tables.calls(file):
                 if call.receiver and call.arguments > IMPLICIT:
                     change[family, call.name] += sign
@@ -193,7 +187,7 @@ class Comparison:
         return before != after
 
 
-def _stable(tables: StoredTables, answer: Definition | Iterable[int] | bool | None) -> object:
+def _stable(tables: StoredTables, answer: Definition | Iterable[int] | None) -> object:
     """An answer in stable terms."""
     heads = tables.files.heads
     if isinstance(answer, Definition):
@@ -201,6 +195,4 @@ def _stable(tables: StoredTables, answer: Definition | Iterable[int] | bool | No
         return head.path, head.language, tables.stable_id(answer.symbol)
     if isinstance(answer, list) and answer and isinstance(answer[0], Definition):
         return [_stable(tables, found) for found in answer]
-    if answer is None or isinstance(answer, bool):
-        return answer
-    return [(heads[file].path, heads[file].language) for file in answer]
+    return answer if answer is None else [(heads[file].path, heads[file].language) for file in answer]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 
 from lci_py.source.text.language_tables import has_rule, table_of
@@ -244,16 +244,6 @@ class FileFacts:
             for name in inner:
                 found.setdefault(name, set()).add(outer)
         return found
-
-    def bound_names(self) -> Iterator[str]:
-        """The names that the file binds other than by a definition, each as often as it does: variables, parameters and
-        fields, imports, and slots in which something is stored.
-        """
-        yield from (item.name for item in self.types if item.name)
-        yield from self.bindings
-        for slot in self.stored:
-            yield slot.name
-            yield slot.owner.rpartition(".")[2]  # of an entry of a table: `table.entry`
 
     @cached_property
     def stars(self) -> list[Import]:

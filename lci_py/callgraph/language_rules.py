@@ -8,7 +8,6 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from lci_py.source.frameworks import hook_callers
 from lci_py.source.text.language_tables import has_rule, table_of, words_of
 
 #: The rules, and what each means.
@@ -190,16 +189,6 @@ class NameRules(NamedTuple):
     implicit_self: bool
     module_scope: bool
     lexical: bool  # a name means what the scopes around bind, never a member of the type around
-
-
-@cache
-def unbound_names(language: str) -> frozenset[str]:
-    """The names whose calls have a meaning though no file binds them: words for the object around and its constructors,
-    and methods of libraries that call what a receiver holds or has.
-    """
-    rules = name_rules(language)
-    words = words_of(language, "own_constructors") | words_of(language, "calling")
-    return rules.own | words | {"super", rules.maker or ""} | hook_callers(language)
 
 
 @cache

@@ -76,7 +76,6 @@ class Linker:
         tables = self._tables
         tables.freeze()
         sites = Sites.of(tables.sites)
-        tables.sites.clear()  # hundreds of bytes for each name, and all is counted
         linker = FileLinker(LookUps(tables, sites))
         n_files = len(tables.files.heads)
         n_symbols = int(tables.first_symbol[-1])

@@ -213,7 +213,7 @@ class MemoryTables:
         self._lambdas = array("i")  # three numbers each, as in `Lambda`
         self._starts = {part: array("i", [0]) for part in _PARTS}
         self._declared: dict[str, array[int]] = {}
-        self.sites: Counter[tuple[str, str]] = Counter()  # as in `changed_lookups.site_changes`
+        self.sites: Counter[tuple[str, str]] = Counter()  # (family, name) -> calls of it on some receiver
         # A cache of decoded facts in two generations. When the younger one is full, it replaces the older one.
         self._kept: dict[int, FileFacts] = {}
         self._older: dict[int, FileFacts] = {}
@@ -271,8 +271,6 @@ class MemoryTables:
         for kind, owner, name, value, within, place, holder in facts.stored:
             self._stored.extend((kind, text(owner), text(name), text(pack(value)), within, place, text(pack(holder))))
         self._flows.append(facts.flow)
-        for name in facts.bound_names():
-            self.sites["", name] += 1
         for anonymous in facts.lambdas:
             self._lambdas.extend(anonymous)
         for qualified in declared:

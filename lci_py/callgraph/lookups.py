@@ -126,7 +126,6 @@ class LookUps:
             "anywhere": lambda family, kind, *asked: self._stored_rows(
                 MOST_STORED_ANYWHERE, family, kind, None, *asked
             ),
-            "bound": lambda name: bool(self.tables.named(name)) or self.sites.count("", name) > 0,
             "common": lambda family, name: self.sites.count(family, name) > COMMON_CALLS,
         }
 
@@ -426,12 +425,6 @@ class LookUps:
     def is_common(self, family: str, name: str) -> bool:
         """Whether a name is called on so many receivers that it must belong to the standard library."""
         return self._ask(("common", family, name))
-
-    def is_bound(self, name: str) -> bool:
-        """Whether any file binds a name, by a definition or as in `FileFacts.bound_names`: else no call of it leads
-        anywhere.
-        """
-        return self._ask(("bound", name))
 
     # --- answers --------------------------------------------------------------------------------------------------
 

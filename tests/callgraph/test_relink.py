@@ -420,21 +420,6 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"c.py": "import a\nx.f()\n"},
         {"b.py"},
     ),
-    "a method of a name that nothing had": (
-        {"a.py": "class A: pass\n", "b.py": "from a import A\nA().go()\n", "c.py": "from a import A\nA().walk()\n", **OTHERS},
-        {"a.py": "class A:\n    def go(self): pass\n"},
-        {"b.py"},
-    ),
-    "a field of a name that nothing had": (
-        {
-            "a.py": "def f(): pass\nclass A:\n    def __init__(self):\n        self.run = f\n",
-            "b.py": "from a import A\nA().go()\n",
-            "c.py": "import a\na.walk()\n",
-            **OTHERS,
-        },
-        {"a.py": "def f(): pass\nclass A:\n    def __init__(self):\n        self.run = f\n        self.go = f\n"},
-        {"b.py"},
-    ),
     "the name of a crate": (
         {
             "a.rs": "fn f() { k::f(); }\n",

@@ -160,7 +160,6 @@ class _CallResolver:
         self._language = head.language
         supers = language_rules.name_rules(head.language).supers
         self._delegates = supers | {"this"} if has_rule(head.language, "delegating") else frozenset()
-        self._unbound = language_rules.unbound_names(head.language)
         self._family = head.family
         self._folder = head.folder
         self._test = head.test
@@ -174,8 +173,6 @@ class _CallResolver:
             caller: The place of the enclosing symbol, or -1.
             arguments: Their number, as in `Call`.
         """
-        if not self._is_bound(name):
-            return ()
         kind = self.facts.scope_kinds[caller] if caller >= 0 else ""
         targets = self.meant(name, receiver, caller, arguments, of_macro=kind == "macro")
         # Outside functions a macro mostly defines functions: then these call what is in its text.
@@ -277,13 +274,6 @@ class _CallResolver:
                 break
         return []
 
-    def _is_bound(self, name: str) -> bool:
-        """Whether a call of a name may lead anywhere: most names of libraries are bound nowhere in the repository."""
-        bare = name.strip("$@:#?!=")
-        if not bare.isidentifier() or bare in self._unbound:
-            return True
-        return self._look.is_bound(name) or (bare != name and self._look.is_bound(bare))
-
     def _has_macro(self, targets: Targets) -> bool:
         return any(symbol in self.known and self.known[symbol].kind == "macro" for symbol, _ in targets)
 
@@ -334,7 +324,7 @@ class _CallResolver:
             if named and not rest:
                 return self._run(named)
         if not values:
-            if self._is_bound_receiver(receiver, caller) or name in words_of(self._language, "builtin_methods"):
+            if self._is_bound(receiver, caller) or name in words_of(self._language, "builtin_methods"):
                 return ()
             return self._only(name, methods=True, free=has_rule(self._language, "module_objects"))
         found: list[Value] = []
@@ -401,7 +391,7 @@ class _CallResolver:
             return self._pointers.of_member(caller, receiver, name)
         return self._pointers.of_name(caller, name, local=self._is_local(name, caller, of_file=False))
 
-    def _is_bound_receiver(self, receiver: str, caller: int) -> bool:
+    def _is_bound(self, receiver: str, caller: int) -> bool:
         """Whether a receiver is bound to something, though its members are unknown."""
         steps = parse(receiver)
         if steps and has_rule(self._language, "capital_types") and steps[0].name[:1].isupper():
