@@ -25,30 +25,6 @@ def _digests(data: bytes, found: Extract) -> tuple[bytes, ...]:
     return tuple(lines_digest(lines, chunk.line, chunk.end_line) for chunk in found.chunks)
 
 
-def process_data(
-    entry: FileEntry,
-    data: bytes,
-    language: str,
-    *,
-    texts: bool = False,
-    limits: Limits = DEFAULTS,
-    flags: tuple[str, ...] = (),
-    unparsable: str = "",
-) -> FileRecord:
-    """Parse, chunk and count a file's content.
-
-    Args:
-        entry: The file, as the walk found it.
-        language: A name from grammars/, or `text`.
-        texts: Keep the chunks' texts, for a model that reads them; together they are as large as the repository.
-        limits: Bounds on one file. One beyond them is kept in part, or as text, with `limit` set.
-        flags: Predicates that test a feature flag.
-        unparsable: Why the file must not be parsed ("parser_crash", "parser_timeout"): it is kept as text.
-    """
-    *_, whole = process_stages(entry, data, language, texts=texts, limits=limits, flags=flags, unparsable=unparsable)
-    return whole
-
-
 def process_stages(
     entry: FileEntry,
     data: bytes,
@@ -59,8 +35,17 @@ def process_stages(
     flags: tuple[str, ...] = (),
     unparsable: str = "",
 ) -> Iterator[FileRecord]:
-    """The result of `process_data`, in the stages of `extract_stages`; the bounds hold for each. A file that exceeds
-    them in the first is kept as text; one that does in the second keeps its first stage, with `limit` set.
+    """Parse, chunk and count a file's content, in the stages of `extract_stages`: the last record is the whole one. The
+    bounds hold for each stage. A file that exceeds them in the first is kept as text; one that does in the second keeps
+    its first stage, with `limit` set.
+
+    Args:
+        entry: The file, as the walk found it.
+        language: A name from grammars/, or `text`.
+        texts: Keep the chunks' texts, for a model that reads them; together they are as large as the repository.
+        limits: Bounds on one file. One beyond them is kept in part, or as text, with `limit` set.
+        flags: Predicates that test a feature flag.
+        unparsable: Why the file must not be parsed ("parser_crash", "parser_timeout"): it is kept as text.
     """
     if not unparsable:
         stages = extract_stages(entry.path, data, language, limits, flags)
@@ -87,7 +72,7 @@ def define_data(
     flags: tuple[str, ...] = (),
     unparsable: str = "",
 ) -> Extract:
-    """Only the definitions in a file's content. Arguments as in `process_data`."""
+    """Only the definitions in a file's content. Arguments as in `process_stages`."""
     if unparsable:
         return Extract(language, "", limit=unparsable)
     found = _run_bounded(language, limits, lambda: definitions(path, data, language, limits, flags))

@@ -300,7 +300,7 @@ class FileRecord:
     mtime_ns: int
     sha: str  # hex digest of the content
     lines: int
-    extract: Extract  # its chunks' texts are empty, unless `process_data` was told to keep them
+    extract: Extract  # its chunks' texts are empty, unless `process_stages` was told to keep them
     words: tuple[str, ...]
     bags: tuple[tuple[bytes, bytes], ...]
     digests: tuple[bytes, ...]  # 8 bytes per chunk, of its own lines

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from lci_py.source.file_record import FileRecord, process_data
+from lci_py.source.file_record import FileRecord, process_stages
 from lci_py.source.record_codec import Place, decode, encode
 from lci_py.types.record import replace
 from lci_py.types.search import KINDS
@@ -79,7 +79,7 @@ def test_a_record_of_a_real_file() -> None:
         b'import os\n\n\nclass A(B):\n    """Doc \xe2\x82\xac."""\n\n    def f(self):\n        return os.path.join(1)\n'
     )
     for texts in (False, True):
-        record = process_data(FileEntry("a.py", len(data), 3), data, "python", texts=texts)
+        *_, record = process_stages(FileEntry("a.py", len(data), 3), data, "python", texts=texts)
         assert record.extract.symbols and record.extract.calls and record.extract.bases and record.bags
         place = Place("a.py", len(data), 3, record.sha)
         assert decode(encode(record), place) == record
@@ -131,7 +131,8 @@ def test_what_is_compressed_well_may_still_be_wrong(record: FileRecord, data: st
 @pytest.mark.parametrize("change", [lambda plain: plain[:-1], lambda plain: plain + b"\0" * 4])
 def test_parts_that_do_not_fit_together(change: Callable[[bytes], bytes]) -> None:
     data = b"def f():\n    return 1\n"
-    plain = zlib.decompress(encode(process_data(FileEntry("a.py", len(data), 3), data, "python")))
+    *_, record = process_stages(FileEntry("a.py", len(data), 3), data, "python")
+    plain = zlib.decompress(encode(record))
     with pytest.raises(ValueError):
         decode(zlib.compress(change(plain)), PLACE)
 

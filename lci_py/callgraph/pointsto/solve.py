@@ -168,7 +168,7 @@ class Solver:
         obj = value_of(INSTANCE, number)
         inner = self.synthetic(("hook", site), Site(0, callee, origin, 0, ()))
         names = [name for name in points.hooks_in(number, hooks) if name != caller]
-        if len(names) > MOST_HOOKS and self._around(origin) in points.lineage(number):
+        if len(names) > MOST_HOOKS and self._enclosing_class(origin) in points.lineage(number):
             return  # one of many hooks calls all of them
         holder = points.object_of("hooks", number)
         for name in names:
@@ -176,7 +176,7 @@ class Solver:
             points.load(self._holding(obj), target, name)
             points.call(target, inner)
 
-    def _around(self, origin: int) -> int:
+    def _enclosing_class(self, origin: int) -> int:
         """The class of the method that a call in the text stands in; -1 if there is none."""
         if not self._callers:
             first = self._program.starts(FUNCTIONS)[self._program.owners(SITES)]

@@ -187,10 +187,8 @@ class GenerationBuilder:
                 continue
             first = self._waiting[number]
             record = decode(done.body, Place(first.path, first.size, first.mtime_ns, first.sha))
-            if (record.digests, record.extract.symbols) != (
-                first.digests,
-                first.extract.symbols,
-            ):  # its worker has died, and so it is only text now
+            whole = record.digests == first.digests and record.extract.symbols == first.extract.symbols
+            if not whole:  # its worker has died, and so it is only text now
                 record = replace(first, extract=replace(first.extract, limit=record.limit))
             self._waiting[number] = record
 
@@ -309,9 +307,8 @@ class GenerationBuilder:
         segments = len(writer.segments)
         writer.add(record, replace(known, reason=record.limit))
         if self._links_anew:
-            if (
-                len(writer.segments) > segments and not self._staged
-            ):  # the records before this one are needed for nothing else any more
+            # A full segment needs the records before this one no more; a second stage does.
+            if len(writer.segments) > segments and not self._staged:
                 self._link_waiting()
             self._waiting.append(record)
         return record
