@@ -99,3 +99,6 @@
 (comment) @comment @text
 ; A function whose body does not parse, such as one that an #if cuts in half.
 (ERROR (function_declarator declarator: (identifier) @name) @definition.function . "{")
+
+; A macro's text is not parsed; source.syntax.macro_calls reads it.
+[(preproc_function_def) (preproc_def value: (_))] @expansion

@@ -4,8 +4,7 @@
 (call_expression function: (parenthesized_expression [
   (identifier) @callee
   (pointer_expression argument: (identifier) @callee)])) @call
-; A macro's text is not parsed; source.expansions reads it. A name as a whole statement is a macro.
-[(preproc_function_def) (preproc_def value: (_))] @expansion
+; A name as a whole statement is a macro.
 (expression_statement . (identifier) @callee .) @call
 ; A block after a macro with one argument, `guard(lock) {`, looks like a function.
 (compound_statement (function_definition type: (type_identifier) @callee declarator: (parenthesized_declarator)) @call)

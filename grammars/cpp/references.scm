@@ -45,8 +45,7 @@
   (#any-of? @_make "make_unique" "make_shared")) @call
 
 (base_class_clause [(type_identifier) (qualified_identifier) (template_type)] @base)
-; A macro's text is not parsed; source.expansions reads it. A name as a whole statement is a macro.
-[(preproc_function_def) (preproc_def value: (_))] @expansion
+; A name as a whole statement is a macro.
 (expression_statement . (identifier) @callee .) @call
 ; Through a pointer in a field or in a table: (*x->f)(), t[i](), x->t[i]().
 (call_expression function: (parenthesized_expression

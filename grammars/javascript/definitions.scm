@@ -104,3 +104,6 @@
 (comment) @comment
 ; The decorators of members and of classes without `export` are in the definition.
 (export_statement decorator: (_) @attribute)
+
+[(arrow_function) (function_expression) (generator_function) (function_declaration)
+ (generator_function_declaration) (method_definition)] @function

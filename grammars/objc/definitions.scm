@@ -83,3 +83,6 @@
 (comment) @comment
 ; A function whose body does not parse.
 (ERROR (function_declarator declarator: (identifier) @name) @definition.function . "{")
+
+; A macro's text is not parsed; source.syntax.macro_calls reads it.
+[(preproc_function_def) (preproc_def value: (_))] @expansion

@@ -3,8 +3,7 @@
 (call_expression function: (field_expression argument: (_) @receiver field: (field_identifier) @callee)) @call
 ; (*fp)(x); what looks like (f)(x) is mostly a cast.
 (call_expression function: (parenthesized_expression (pointer_expression argument: (identifier) @callee))) @call
-; A macro's text is not parsed; source.expansions reads it. A name as a whole statement is a macro.
-[(preproc_function_def) (preproc_def value: (_))] @expansion
+; A name as a whole statement is a macro.
 (expression_statement . (identifier) @callee .) @call
 
 (class_interface superclass: (identifier) @base)

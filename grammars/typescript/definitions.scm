@@ -92,3 +92,6 @@
 ; The decorators of fields and of classes without `export` are in the definition.
 (class_body (decorator) @attribute)
 (export_statement decorator: (_) @attribute)
+
+[(arrow_function) (function_expression) (generator_function) (function_declaration)
+ (generator_function_declaration) (method_definition)] @function

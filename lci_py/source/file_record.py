@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from lci_py.source.extract.extract import definitions, extract_stages, extract_text
 from lci_py.source.extract.roles import has_mark
-from lci_py.source.syntax.languages import prepare
+from lci_py.source.syntax.languages import QueryPart, prepare
 from lci_py.source.syntax.limits import DEFAULTS, WORKER_BYTES, Limits, OutOfTime, last_resort, time_limit
 from lci_py.source.text.digest import digest, lines_digest
 from lci_py.source.text.words import WORD
@@ -34,6 +34,7 @@ def process_stages(
     limits: Limits = DEFAULTS,
     flags: tuple[str, ...] = (),
     unparsable: str = "",
+    part: QueryPart = QueryPart.WHOLE,
 ) -> Iterator[FileRecord]:
     """Parse, chunk and count a file's content, in the stages of `extract_stages`: the last record is the whole one. The
     bounds hold for each stage. A file that exceeds them in the first is kept as text; one that does in the second keeps
@@ -46,15 +47,17 @@ def process_stages(
         limits: Bounds on one file. One beyond them is kept in part, or as text, with `limit` set.
         flags: Predicates that test a feature flag.
         unparsable: Why the file must not be parsed ("parser_crash", "parser_timeout"): it is kept as text.
+        part: As for `extract_stages`.
     """
     if not unparsable:
-        stages = extract_stages(entry.path, data, language, limits, flags)
-        first = _run_bounded(language, limits, lambda: _record(entry, data, next(stages), texts))
+        stages = extract_stages(entry.path, data, language, limits, flags, part=part)
+        first = _run_bounded(language, limits, part, lambda: _record(entry, data, next(stages), texts))
         if isinstance(first, str):
             unparsable = first
         else:
             yield first
-            whole = _run_bounded(language, limits, lambda: next(stages, None))
+            after = QueryPart.USES if part is QueryPart.DEFINITIONS else part
+            whole = _run_bounded(language, limits, after, lambda: next(stages, None))
             if isinstance(whole, str):
                 yield replace(first, extract=replace(first.extract, limit=whole))
             elif whole is not None:
@@ -75,14 +78,15 @@ def define_data(
     """Only the definitions in a file's content. Arguments as in `process_stages`."""
     if unparsable:
         return Extract(language, "", limit=unparsable)
-    found = _run_bounded(language, limits, lambda: definitions(path, data, language, limits, flags))
+    part = QueryPart.DEFINITIONS
+    found = _run_bounded(language, limits, part, lambda: definitions(path, data, language, limits, flags))
     return Extract(language, "", limit=found) if isinstance(found, str) else found
 
 
-def _run_bounded(language: str, limits: Limits, work: Callable[[], _T]) -> _T | str:
+def _run_bounded(language: str, limits: Limits, part: QueryPart, work: Callable[[], _T]) -> _T | str:
     """The result of `work`, or why the file cannot be parsed: it takes too long, or an exception was raised."""
     try:
-        prepare(language)  # loading a grammar does not count as the file's time
+        prepare(language, part)  # loading a grammar does not count as the file's time
         seconds = limits.max_file_seconds
         with last_resort(seconds, WORKER_BYTES), time_limit(seconds):
             return work()

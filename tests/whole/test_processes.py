@@ -46,11 +46,11 @@ def test_a_grammar_that_crashes_costs_one_file(
 ) -> None:
     real = file_record.extract_stages
 
-    def extract(path: str, *rest: Any) -> Any:
+    def extract(path: str, *rest: Any, **part: Any) -> Any:
         if path in ("f3.py", "f7.py"):
             faulthandler.disable()  # pytest's, which would report the crash that is meant
             os.kill(os.getpid(), signal_number)
-        yield from real(path, *rest)
+        yield from real(path, *rest, **part)
 
     monkeypatch.setattr(file_record, "extract_stages", extract)
     monkeypatch.setattr(worker_pool, "_BATCH_FILES", 2)
@@ -63,11 +63,11 @@ def test_a_grammar_that_crashes_costs_one_file(
 def test_a_worker_that_is_killed_once_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real, marker = file_record.extract_stages, tmp_path / "killed"
 
-    def extract(path: str, *rest: Any) -> Any:
+    def extract(path: str, *rest: Any, **part: Any) -> Any:
         if path == "f3.py" and not marker.exists():
             marker.touch()
             os.kill(os.getpid(), signal.SIGKILL)
-        yield from real(path, *rest)
+        yield from real(path, *rest, **part)
 
     monkeypatch.setattr(file_record, "extract_stages", extract)
     built = app.build_index(str(_repository(tmp_path / "repo")), jobs=2)
@@ -80,8 +80,8 @@ def test_a_worker_that_dies_in_the_second_stage_costs_no_definition(
 ) -> None:
     real = file_record.extract_stages
 
-    def extract(path: str, *rest: Any) -> Any:
-        stages = real(path, *rest)
+    def extract(path: str, *rest: Any, **part: Any) -> Any:
+        stages = real(path, *rest, **part)
         yield next(stages)
         if path == "f3.py":
             os.kill(os.getpid(), signal.SIGKILL)
@@ -102,10 +102,10 @@ def test_a_worker_that_dies_in_the_second_stage_costs_no_definition(
 def test_a_parse_that_never_ends_costs_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = file_record.extract_stages
 
-    def extract(path: str, *rest: Any) -> Any:
+    def extract(path: str, *rest: Any, **part: Any) -> Any:
         if path == "f3.py":
             time.sleep(1000)
-        yield from real(path, *rest)
+        yield from real(path, *rest, **part)
 
     monkeypatch.setattr(file_record, "extract_stages", extract)
     monkeypatch.setattr(worker_pool, "STALL_SECONDS", 1.0)
@@ -117,7 +117,7 @@ def test_a_parse_that_never_ends_costs_one_file(tmp_path: Path, monkeypatch: pyt
 def test_an_exception_in_a_parse_costs_one_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
-    def extract(*_: Any) -> Any:
+    def extract(*_: Any, **__: Any) -> Any:
         yield from ()
         raise error("a bug")
 
@@ -133,7 +133,7 @@ def _start(root: Path, *argv: str) -> subprocess.Popen[str]:
     script = (
         "import time, sys; from lci_py.index.build import worker_pool; from lci_py.source import file_record as record\n"
         "worker_pool._BATCH_FILES = 2; real = record.extract_stages\n"
-        "record.extract_stages = lambda *a: (time.sleep(3600), real(*a))[1]\n"
+        "record.extract_stages = lambda *a, **k: (time.sleep(3600), real(*a, **k))[1]\n"
         "from lci_py.cli.main import run; run()"
     )
     return subprocess.Popen(

@@ -25,22 +25,30 @@ from lci_py.source.repository.content import content_reason
 from lci_py.source.repository.files import read_file
 from lci_py.source.repository.workspace import is_workspace
 from lci_py.source.stated_values import is_own_code
-from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect, grammars_dir, load_languages, prepare
+from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, QueryPart, detect, grammars_dir, load_languages, prepare
 from lci_py.source.syntax.limits import UNPARSED
 from lci_py.source.text.digest import blake2b, digest
 from lci_py.source.text.language_tables import has_rule
 from lci_py.types.source import FileRecord
 
 
-def prepare_workers(*found: Sequence[str]) -> None:
+def prepare_workers(staged: bool, *found: Sequence[str]) -> None:
     """Load what the workers that are about to be forked share: the languages, and the grammars of several batches.
 
-    Otherwise each worker would load them itself. `found` are the languages of each of the first batches.
+    Otherwise each worker would load them itself.
+
+    Args:
+        staged: Whether they extract in stages.
+        found: The languages of each of the first batches.
     """
     load_languages()
     for language in set.intersection(*map(set, found)) if len(found) > 1 else ():
         with suppress(Exception):  # what is wrong with a grammar is found again with the first file
-            prepare(language)
+            prepare(language, _first_part(staged))
+
+
+def _first_part(staged: bool) -> QueryPart:
+    return QueryPart.DEFINITIONS if staged else QueryPart.WHOLE
 
 
 def process_tasks(place: Workplace, tasks: list[Task], unparsable: str = "") -> list[Done]:
@@ -110,8 +118,9 @@ def _process(place: Workplace, task: Task, caches: Sequence[Cache], unparsable: 
     if body:
         return Done(entry, sha, body=body, key=key, cached=True, shared=shared)
     stages = process_stages(
-        entry, data, language, texts=place.texts, limits=place.limits, flags=place.flags, unparsable=unparsable
-    )
+        entry, data, language, texts=place.texts, limits=place.limits, flags=place.flags, unparsable=unparsable,
+        part=_first_part(place.staged),
+    )  # fmt: skip
     made = next(stages)
     staged = place.staged and language != TEXT and made.limit not in UNPARSED
     if staged:

@@ -133,7 +133,7 @@ def _unordered_results(
         return
     while batches:
         lost: list[Batch] = []
-        with _workers(min(max(1, jobs), len(batches)), batches, early) as workers:
+        with _workers(min(max(1, jobs), len(batches)), batches, early, staged=whole is not None) as workers:
             while batches and workers:
                 yield from _shared_out(workers, work, batches, load, lost, meanwhile)
                 meanwhile = bool
@@ -168,7 +168,7 @@ def _load_batch(batch: list[Task], load: Callable[[Task], Task] | None) -> list[
 
 
 @contextmanager
-def _workers(jobs: int, batches: Sequence[Batch], early: Nursery | None) -> Iterator[list[Child]]:
+def _workers(jobs: int, batches: Sequence[Batch], early: Nursery | None, *, staged: bool) -> Iterator[list[Child]]:
     """Workers that share the languages and the grammars of the first batches."""
     from lci_py.index.build.tasks import languages_of
 
@@ -177,7 +177,9 @@ def _workers(jobs: int, batches: Sequence[Batch], early: Nursery | None) -> Iter
         try:
             first = [languages_of(batch) for _, batch in list(batches)[:2]] if _FORKS else []
             made = early or early_workers(jobs)
-            workers += start(jobs, allow_last_resort) if made is None else made.grow(jobs, _prepare_workers, *first)
+            workers += (
+                start(jobs, allow_last_resort) if made is None else made.grow(jobs, _prepare_workers, staged, *first)
+            )
             yield workers
         except BaseException:
             _kill(workers)
@@ -270,10 +272,10 @@ def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
 # What parses is imported where it is used: whoever only waits for the results does without.
 
 
-def _prepare_workers(*found: Sequence[str]) -> None:
+def _prepare_workers(staged: bool, *found: Sequence[str]) -> None:
     from lci_py.index.build.worker import prepare_workers
 
-    prepare_workers(*found)
+    prepare_workers(staged, *found)
 
 
 def _process_tasks(place: Workplace, tasks: list[Task], unparsable: str = "") -> list[Done]:

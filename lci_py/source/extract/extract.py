@@ -6,6 +6,7 @@ between languages belong into grammars/, not here.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lci_py.source import conditions
@@ -30,7 +31,7 @@ from lci_py.source.frameworks import registrations
 from lci_py.source.stated_values import claims_of
 from lci_py.source.stated_values.repeated_keys import repeated_keys
 from lci_py.source.syntax.captures import SPACE, Captures, Finder, without_colon
-from lci_py.source.syntax.languages import TEXT, decodable, is_deep, load_languages
+from lci_py.source.syntax.languages import TEXT, QueryPart, decodable, is_deep, load_languages
 from lci_py.source.syntax.limits import DEFAULTS, Limits, graver
 from lci_py.source.syntax.macro_calls import called_in
 from lci_py.source.syntax.macro_uses import path_before, used_in
@@ -67,23 +68,23 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
 
 
 def extract_stages(
-    path: str, source: bytes, language: str, limits: Limits = DEFAULTS, flags: tuple[str, ...] = ()
-) -> Iterator[Extract]:
+    path: str, source: bytes, language: str, limits: Limits = DEFAULTS, flags: tuple[str, ...] = (),
+    *, part: QueryPart = QueryPart.WHOLE,
+) -> Iterator[Extract]:  # fmt: skip
     """The result of `extract` in two stages: first what a search reads before there is a call graph (all but calls,
-    bases, types, stored functions, flow and marks), then everything. A `text` file has one stage.
+    registrations, bases, types, stored functions, flow and marks), then everything. A `text` file has one stage.
+
+    Args:
+        part: `DEFINITIONS` if the first stage comes long before the second: the rest is captured after it.
     """
     if language == TEXT:
         yield extract_text(source, TEXT, limits, path=path)
         return
     source = _readable(path, source, language)
-    parsed, captured, reader, limit = _parse(path, source, language, limits, flags)
+    parsed, captured, reader, limit = _parse(path, source, language, limits, flags, part)
     tree, spec, finder = parsed.tree, load_languages()[language], reader.finder
-    imports, followed = tuple(_imports(captured)), is_followed(path, language)
-    # Definitions in an anonymous function are local. Python's lambdas hold none: its first stage does without the flow.
-    late = has_rule(language, "python_modules")
-    flow = None if late else lower(language, tree.root_node, captured, imports, followed=followed)
-    anonymous = Anonymous(flow.spans) if flow is not None and flow.spans else None
-    symbols = own_digests(language, captured, reader.symbols, anonymous)
+    imports = tuple(_imports(captured))
+    symbols = own_digests(language, captured, reader.symbols)
     chunks = chunk_symbols(symbols, reader.nodes, tree.root_node, source, captured.row)
     if len(chunks) > limits.max_file_chunks:
         chunks = chunk_text(source)  # fewer, since all but the last are full
@@ -91,26 +92,24 @@ def extract_stages(
         limit = graver("too_many_chunks", limit)
     chunks = chunks[: limits.max_file_chunks]
     symbols = reader.with_tables(symbols)
-    caller = _caller(finder, symbols, anonymous, of_variables=flow is None)
-    registered, handled = registrations(language, captured, finder, symbols, caller)
     first = Extract(
         language=language,
         package=captured.package,
         symbols=tuple(symbols),
         imports=imports,
         claims=(*claims_of(language, path, source, symbols), *repeated_keys(path, language, captured, finder)),
-        registered=tuple(registered),
         chunks=chunks,
         has_errors=parsed.has_errors,
         lost_lines=parsed.lost_lines,
         limit=limit,
     )
     yield first
-    if late:
-        flow = lower(language, tree.root_node, captured, imports, followed=followed)
-        anonymous = Anonymous(flow.spans) if flow is not None and flow.spans else None
-        caller = _caller(finder, symbols, anonymous, of_variables=flow is None)
-        registered, handled = registrations(language, captured, finder, symbols, caller)
+    captured.complete()
+    followed = is_followed(path, language)
+    flow = lower(language, tree.root_node, captured, imports, followed=followed)
+    anonymous = Anonymous(flow.spans) if flow is not None and flow.spans else None
+    caller = _caller(finder, symbols, anonymous, of_variables=flow is None)
+    registered, handled = registrations(language, captured, finder, symbols, caller)
     narrowed = NarrowedTypes([*(flow.narrowed if flow is not None else ()), *tests_of(captured)])
     calls = _calls(language, captured, finder, symbols, caller, narrowed)
     if flow is not None:
@@ -161,17 +160,8 @@ def definitions(
     if language == TEXT:
         return Extract(TEXT, "")
     source = _readable(path, source, language)
-    parsed, captured, reader, limit = _parse(path, source, language, limits, flags)
-    tree = parsed.tree
-    # Definitions in an anonymous function are local. Python's lambdas hold none.
-    flow = (
-        lower(language, tree.root_node, captured, tuple(_imports(captured)), followed=False)
-        if not has_rule(language, "python_modules")
-        else None
-    )
-    symbols = own_digests(
-        language, captured, reader.symbols, Anonymous(flow.spans) if flow is not None and flow.spans else None
-    )
+    _, captured, reader, limit = _parse(path, source, language, limits, flags, QueryPart.DEFINITIONS)
+    symbols = own_digests(language, captured, reader.symbols)
     claims = tuple(repeated_keys(path, language, captured, reader.finder))
     return Extract(language, "", symbols=tuple(reader.with_tables(symbols)), claims=claims, limit=limit)
 
@@ -197,13 +187,14 @@ def _readable(path: str, source: bytes, language: str) -> bytes:
 
 
 def _parse(
-    path: str, source: bytes, language: str, limits: Limits, flags: tuple[str, ...]
+    path: str, source: bytes, language: str, limits: Limits, flags: tuple[str, ...], part: QueryPart
 ) -> tuple[ParsedFile, Captures, SymbolReader, str]:
     """The tree, its captures, its symbols, and the limit that keeps these from being complete ("" for none)."""
     spec = load_languages()[language]
     text, regions = decodable(source), spec.regions_in(path)
     parsed = spec.parse(text if regions is None else regions.parsable(text), limits)
-    captured = Captures(spec.matches_of(parsed, limits), source, parsed.text, parsed.uses)
+    rest = partial(spec.matches_of, parsed, limits, QueryPart.USES) if part is QueryPart.DEFINITIONS else None
+    captured = Captures(spec.matches_of(parsed, limits, part), source, parsed.text, parsed.uses, rest)
     tags = conditions.Tags(spec.conditions, language, conditions.File(path, source, captured.conditions, flags))
     reader = SymbolReader(spec, captured, tags)
     limit = reader.read(limits.max_file_symbols)

@@ -8,6 +8,7 @@ from collections import defaultdict
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
+from lci_py.source.dataflow.lower import Anonymous
 from lci_py.source.text.digest import blake2b
 from lci_py.source.text.language_tables import table_of
 from lci_py.source.text.patterns import lazily
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from lci_py.source.dataflow.lower import Anonymous
     from lci_py.source.syntax.captures import Captures, Entity
 
 #: accessor: reads, writes or deletes a property of the name. overload: one of several signatures, or implementations
@@ -87,26 +87,25 @@ def traits_of(language: str, kind: str, node: Node, name_node: Node, attributes:
     return " ".join(dict.fromkeys(words)) if words else ""
 
 
-def own_digests(
-    language: str, captured: Captures, symbols: list[Symbol], anonymous: Anonymous | None = None
-) -> list[Symbol]:
+def own_digests(language: str, captured: Captures, symbols: list[Symbol]) -> list[Symbol]:
     """The symbols with digests of their texts, and with traits that depend on their surroundings.
 
     The digest of a type leaves out the functions and types inside it, which have their own. A symbol is `local` inside
-    a function, one of the `anonymous` functions, or an anonymous object.
+    a function, also one without a name, or an anonymous object.
     """
     spans = {entity.symbol: entity for entity in captured.entities if entity.symbol >= 0}
     inner: dict[int, list[tuple[int, int]]] = {}
     local: list[bool] = []
+    functions = _unnamed_functions(captured, spans.values())
     unnamed: set[tuple[int, str]] = set()
     has_scopes = _table(language).get("block_scopes", False)
     has_local = any(entity.role == "local" for entity in captured.entities)
     for number, symbol in enumerate(symbols):
         around = symbol.parent
         inside = 0 <= around < number and (local[around] or symbols[around].kind in FUNCTION_KINDS)
-        if not inside and anonymous is not None:
+        if not inside and functions is not None:
             start = spans[number].start
-            inside = 0 <= anonymous.at(start)[1] < start
+            inside = 0 <= functions.at(start)[1] < start
         inside = inside or (has_local and _in_local(captured.entities, spans[number]))
         inside = inside or (around < 0 and spans[number].node.type in _UNOWNED)
         inside = inside or (symbol.kind in TYPE_KINDS and _in_qualified(spans[number].node))
@@ -227,6 +226,20 @@ def _directives(source: bytes) -> defaultdict[bytes, list[int]]:
     for match in _DIRECTIVE.finditer(source):
         places[match[1] or b""].append(match.start())
     return places
+
+
+def _unnamed_functions(captured: Captures, entities: Iterable[Entity]) -> Anonymous | None:
+    """The captured functions that are no definitions; None if there are none."""
+    if not captured.functions:
+        return None
+    definitions = {node.id for entity in entities for node in (entity.node, entity.body) if node is not None}
+    spans = [
+        (node.start_byte, node.end_byte)
+        for node in captured.functions
+        if node.id not in definitions
+        and ((body := node.child_by_field_name("body")) is None or body.id not in definitions)
+    ]
+    return Anonymous(spans) if spans else None
 
 
 def _in_block(node: Node) -> bool:

@@ -13,7 +13,7 @@ from lci_py.types.record import dataclass
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tree_sitter import Node
 
@@ -41,7 +41,7 @@ _NEAR = 2_000
 _STATEMENTS = frozenset({"if", "for", "while", "switch", "return", "sizeof"})
 _ROLES = (
     "scope", "local", "static", "import", "base", "docstring", "condition", "package", "uncalled", "typed", "expansion",
-    "text", "leaf", "unsure", "narrowed", "stored", "keys",
+    "text", "leaf", "unsure", "narrowed", "stored", "keys", "function",
 )  # fmt: skip
 
 
@@ -71,9 +71,19 @@ class Entity:
 
 
 class Captures:
-    """The query matches of one file, sorted by role."""
+    """The query matches of one file, sorted by role.
 
-    def __init__(self, matches: Matches, source: bytes, parsed: bytes | None = None, uses: Sequence[Use] = ()) -> None:
+    Without the matches of `QueryPart.USES` it has the definitions; `complete` adds what they are used for.
+    """
+
+    def __init__(
+        self, matches: Matches, source: bytes, parsed: bytes | None = None, uses: Sequence[Use] = (),
+        rest: Callable[[], Matches] | None = None,
+    ) -> None:  # fmt: skip
+        """Args:
+        parsed: What the tree was made of, with the same offsets, if that is not `source`.
+        rest: Makes the matches that `complete` adds.
+        """
         self.source = source
         self.parsed = source if parsed is None else parsed  # what the tree was made of; the same offsets
         self.uses = uses
@@ -87,6 +97,7 @@ class Captures:
         self.uncalled: list[tuple[int, int]] = []  # ranges in which nothing is called, such as type signatures
         self.statics: list[tuple[int, int]] = []  # ranges whose members are the class's, not its objects'
         self.conditions: list[Node] = []
+        self.functions: list[Node] = []  # that may have no name, where definitions inside are local
         self.expansions: list[tuple[Node, int, int]] = []  # a macro, and where its text starts and ends
         self.typed: list[dict[str, list[Node]]] = []
         self.narrowed: list[dict[str, list[Node]]] = []  # tests of types: a name, a type, and where it holds
@@ -100,7 +111,23 @@ class Captures:
         self.package = ""
         self._last = 0, 0  # the byte that `row` was asked for last, and its row
         self._breaks: list[int] = []
-        best: dict[int, tuple[int, Entity]] = {}
+        self._rest = rest
+        self._best: dict[int, tuple[int, Entity]] = {}
+        self._sort(matches)
+        self.imports = in_program(self.imports, self.conditions)
+        self.entities.extend(entity for _, entity in self._best.values())
+        self.generated = self._macro_functions()
+        self.entities.extend(entity for entity, _ in self.generated)
+        self._trim()
+        self.entities.sort(key=lambda e: (e.start, -e.end, e.role != "definition"))
+
+    def complete(self) -> None:
+        """Add the matches of the rest of the query, once."""
+        rest, self._rest = self._rest, None
+        if rest is not None:
+            self._sort(rest())
+
+    def _sort(self, matches: Matches) -> None:
         shapes: dict[tuple[str, ...], tuple[str, str, str]] = {}
         kept = {"call": self.calls, "import": self.imports, "typed": self.typed, "narrowed": self.narrowed,
                 "stored": self.stored, "keys": self.keys}  # fmt: skip
@@ -117,22 +144,19 @@ class Captures:
             elif role == "text":
                 self.texts += captures["text"]
             elif role in ("definition", "scope", "local"):
-                self._entity(pattern, role, capture, kind, captures, best)
+                self._entity(pattern, role, capture, kind, captures)
             else:
                 self._other(role, captures)
-        self.imports = in_program(self.imports, self.conditions)
-        self.entities.extend(entity for _, entity in best.values())
-        self.generated = self._macro_functions()
-        self.entities.extend(entity for entity, _ in self.generated)
-        self._trim()
         self.uncalled.sort()
-        self.entities.sort(key=lambda e: (e.start, -e.end, e.role != "definition"))
 
     def _macro_functions(self) -> list[tuple[Entity, list[MacroCall]]]:
         """The functions that macros of the file define, with the calls in them."""
+        if not (defining := templates(self.source, self.expansions)):
+            return []
+        self.complete()
         return [
             (Entity(use.start_byte, use.end_byte, "definition", "function", name, use, callee), called)
-            for use, callee, name, called in uses(templates(self.source, self.expansions), self.calls)
+            for use, callee, name, called in uses(defining, self.calls)
         ]
 
     def _trim(self) -> None:
@@ -191,10 +215,7 @@ class Captures:
         name = ELEMENT if name == "[" else name
         return f"{name}=" if "setter" in captures else name
 
-    def _entity(
-        self, pattern: int, role: str, capture: str, kind: str, captures: dict[str, list[Node]],
-        best: dict[int, tuple[int, Entity]],
-    ) -> None:  # fmt: skip
+    def _entity(self, pattern: int, role: str, capture: str, kind: str, captures: dict[str, list[Node]]) -> None:
         node = captures[capture][0]
         names = captures.get("name")
         if role == "local":
@@ -221,13 +242,13 @@ class Captures:
         end = node.end_byte if len(parts) == 1 else max(part.end_byte for part in parts)
         # Two patterns may match one name. By convention the more specific one comes first in the query files.
         key = names[0].start_byte if role == "definition" else ~names[0].start_byte
-        known = best.get(key)
+        known = self._best.get(key)
         if known is None or pattern < known[0]:
             entity = Entity(
                 node.start_byte, end, role, kind, name[:200], node, names[0], body[0] if body else None,
                 SPACE.sub("", "::".join(map(self.text, owner))) if owner else "", apart="apart" in captures,
             )  # fmt: skip
-            best[key] = (pattern, entity)
+            self._best[key] = (pattern, entity)
 
     def _other(self, role: str, captures: dict[str, list[Node]]) -> None:
         if role == "base":
@@ -242,6 +263,8 @@ class Captures:
             for node in captures["expansion"]:
                 self.expansions.append((node, *(span := text_of(self.source, node))))
                 self.uncalled.append(span)  # after a comment, the grammar takes the rest of the text for code
+        elif role == "function":
+            self.functions += captures["function"]
         elif role == "condition":
             self.conditions.extend(captures["condition"])
         elif role == "leaf":

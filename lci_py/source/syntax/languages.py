@@ -1,7 +1,7 @@
-"""Reads grammars/: the language of a file, its parser and its combined query.
+"""Reads grammars/: the language of a file, its parser and its queries.
 
 A language is a folder with a `language.toml` and `*.scm` files; docs/languages.md describes both. All queries of one
-language are compiled into a single tree-sitter query, which runs in C, once per file.
+language are compiled into a single tree-sitter query, which runs in C, once per file; or into two (`QueryPart`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from bisect import bisect_right
+from enum import Enum
 from functools import cached_property, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -119,6 +120,22 @@ class ParsedFile(NamedTuple):
         return next((one.tree for one in self.apart if one.has(byte, byte + 1)), self.tree).root_node
 
 
+#: The query files that the definitions of a file need.
+_OF_DEFINITIONS = frozenset({"conditions", "definitions", "imports", "keys"})
+
+
+class QueryPart(Enum):
+    """What of a file a query captures. Two parts take more time to match than the whole, and less until the first."""
+
+    WHOLE = "whole"
+    DEFINITIONS = "definitions"  # and imports, conditions, repeated keys
+    USES = "uses"
+
+    def holds(self, stem: str) -> bool:
+        """Whether a query file, by its name without suffix, is in the part."""
+        return self is QueryPart.WHOLE or (stem in _OF_DEFINITIONS) == (self is QueryPart.DEFINITIONS)
+
+
 @dataclass(frozen=True)
 class LanguageSpec:
     """One folder of grammars/. See docs/languages.md for the meaning of each key."""
@@ -198,7 +215,7 @@ class LanguageSpec:
 
     @property
     def query_files(self) -> list[Path]:
-        """The files of the combined query, in order: those of the language it extends, shared ones, then its own."""
+        """The query files, in order: those of the language it extends, shared ones, then its own."""
         grammars = self.folder.parent
         extended = sorted((grammars / self.queries_of).glob("*.scm")) if self.queries_of else []
         return [*extended, *(grammars / name for name in self.shared_queries), *sorted(self.folder.glob("*.scm"))]
@@ -209,14 +226,20 @@ class LanguageSpec:
         return any(path.name == "text.scm" for path in self.query_files)
 
     @cached_property
-    def query_source(self) -> str:
-        return "\n".join(path.read_text("utf-8") for path in self.query_files)
+    def cursors(self) -> dict[QueryPart, QueryCursor]:
+        """The queries that `cursor` has compiled."""
+        return {}
 
-    @cached_property
-    def cursor(self) -> QueryCursor:
-        from tree_sitter import Query, QueryCursor
+    def cursor(self, part: QueryPart = QueryPart.WHOLE) -> QueryCursor:
+        """The compiled query of some of the query files."""
+        if part not in self.cursors:
+            from tree_sitter import Query, QueryCursor
 
-        return QueryCursor(Query(self.language, self.query_source))
+            names = [path for path in self.query_files if part.holds(path.stem)]
+            query = Query(self.language, "\n".join(path.read_text("utf-8") for path in names))
+            self.cursors[part] = QueryCursor(query)
+            self.__dict__.pop("_applied", None)  # the limits do not hold for it yet
+        return self.cursors[part]
 
     def parse(self, source: bytes, limits: Limits) -> ParsedFile:
         """The syntax tree of a file.
@@ -350,25 +373,26 @@ class LanguageSpec:
             self.parser.reset()  # or it would go on with this source when it is given the next file
             raise
 
-    def matches_of(self, parsed: ParsedFile, limits: Limits) -> Matches:
-        """The matches of the combined query in a tree, and in that of the lines that did not parse beside them."""
-        found = self.matches(parsed.tree.root_node, limits)
+    def matches_of(self, parsed: ParsedFile, limits: Limits, part: QueryPart = QueryPart.WHOLE) -> Matches:
+        """The matches of a query in a tree, and in that of the lines that did not parse beside them."""
+        found = self.matches(parsed.tree.root_node, limits, part)
         if parsed.apart:
             for aside in parsed.apart:
-                matches = self.matches(aside.tree.root_node, limits)
+                matches = self.matches(aside.tree.root_node, limits, part)
                 found += [match for match in matches if aside.has(*_span(match[1]))]
             found.sort(key=lambda match: _span(match[1])[0])
         return found
 
-    def matches(self, root: Node, limits: Limits) -> Matches:
-        """The matches of the combined query, down to a depth of `max_nesting`.
+    def matches(self, root: Node, limits: Limits, part: QueryPart = QueryPart.WHOLE) -> Matches:
+        """The matches of a query, down to a depth of `max_nesting`.
 
         Raises:
             OutOfTime: It took longer than `limits` allow.
         """
+        cursor = self.cursor(part)
         self._apply(limits)
         began, computed = time.monotonic(), time.thread_time()
-        found: Matches = self.cursor.matches(root)
+        found: Matches = cursor.matches(root)
         late = time.monotonic() - began >= _BUSY * limits.max_file_seconds
         if late or time.thread_time() - computed >= limits.max_file_seconds:
             raise OutOfTime  # after its timeout the cursor returns an incomplete result without saying so
@@ -379,12 +403,14 @@ class LanguageSpec:
         if self.__dict__.get("_applied") == wanted:
             return
         # Patterns for nodes that nest take quadratic time in the depth. `is_deep` reports trees that go deeper.
-        self.cursor.set_max_start_depth(limits.max_nesting + _stride(limits.max_nesting))
+        for cursor in self.cursors.values():
+            cursor.set_max_start_depth(limits.max_nesting + _stride(limits.max_nesting))
         with warnings.catch_warnings():
             # Deprecated in favour of a progress callback, which crashes the process in tree-sitter 0.25.
             warnings.simplefilter("ignore", DeprecationWarning)
-            for timed, factor in ((self.parser, 1), (self.cursor, _BUSY)):
-                timed.timeout_micros = max(1, int(factor * limits.max_file_seconds * 1e6))  # type: ignore[misc]
+            self.parser.timeout_micros = max(1, int(limits.max_file_seconds * 1e6))  # type: ignore[misc]
+            for cursor in self.cursors.values():
+                cursor.timeout_micros = max(1, int(_BUSY * limits.max_file_seconds * 1e6))  # type: ignore[misc]
         self.__dict__["_applied"] = wanted
 
 
@@ -469,11 +495,11 @@ def language_aliases() -> dict[str, str]:
     return {alias: name for alias, name in found.items() if alias not in names}
 
 
-def prepare(language: str) -> None:
+def prepare(language: str, part: QueryPart = QueryPart.WHOLE) -> None:
     """Load a grammar and compile its query, if that has not been done."""
     if language != TEXT:
         spec = load_languages()[language]
-        assert spec.parser and spec.cursor
+        assert spec.parser and spec.cursor(part)
 
 
 @lru_cache(maxsize=2)

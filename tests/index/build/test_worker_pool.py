@@ -19,7 +19,7 @@ from lci_py.types.source import FileEntry
 
 def _what_is_loaded(tasks: list[Task], unparsable: str = "") -> list[Done]:
     loaded = load_languages() if load_languages.cache_info().currsize else {}
-    names = [name for name, spec in loaded.items() if "cursor" in vars(spec)]
+    names = [name for name, spec in loaded.items() if vars(spec).get("cursors")]
     return [Done(task.entry, ",".join(names), skip=str(bool(loaded))) for task in tasks]
 
 

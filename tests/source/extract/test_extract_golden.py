@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lci_py.source.extract.extract import extract
-from lci_py.source.syntax.languages import detect, load_languages
+from lci_py.source.extract.extract import extract, extract_stages
+from lci_py.source.syntax.languages import QueryPart, detect, load_languages
 from lci_py.types.source import Extract
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
@@ -103,3 +103,13 @@ def test_what_is_found_holds_together(path: Path) -> None:
     missing = [n for n, text in enumerate(source.decode("utf-8", "replace").split("\n"), 1)
                if any(c.isalnum() for c in text) and n not in covered]  # fmt: skip
     assert not missing, f"lines with words that no chunk holds: {missing}"
+
+
+@pytest.mark.parametrize("language", ["c", "cpp", "ruby", "rust", "typescript", "python"])
+def test_a_query_in_two_parts_captures_what_the_whole_one_does(language: str) -> None:
+    """The first part is all that is compiled and matched before the first answer."""
+    for path in [path for path in FILES if path.relative_to(CORPUS).parts[0] == language]:
+        given = (path.name, path.read_bytes(), language)
+        first, staged = extract_stages(*given, part=QueryPart.DEFINITIONS)
+        assert staged == extract(*given)
+        assert (first.symbols, first.chunks, first.calls) == (staged.symbols, staged.chunks, ())

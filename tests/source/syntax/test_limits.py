@@ -143,7 +143,7 @@ def test_a_query_that_takes_too_long_is_stopped(monkeypatch: pytest.MonkeyPatch,
 
 @pytest.mark.parametrize("kind", ["loop", "regular expression"])
 def test_python_that_takes_too_long_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    def endless(*_: Any) -> Iterator[Extract]:
+    def endless(*_: Any, **__: Any) -> Iterator[Extract]:
         yield from ()
         if kind == "loop":
             while True:
@@ -217,9 +217,9 @@ def test_an_exception_that_is_swallowed_is_raised_again() -> None:
 def test_waiting_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = file_record.extract_stages
 
-    def slow(*given: Any) -> Iterator[Extract]:
+    def slow(*given: Any, **part: Any) -> Iterator[Extract]:
         time.sleep(0.4)
-        yield from real(*given)
+        yield from real(*given, **part)
 
     monkeypatch.setattr(file_record, "extract_stages", slow)
     assert record(tmp_path, "a.py", MANY, max_file_seconds=0.3).limit == ""
