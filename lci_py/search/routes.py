@@ -9,18 +9,26 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lci_py.callgraph.edges import AMBIGUOUS, ROUTE
 from lci_py.index.shards.graph import CALLS, IMPORTS, INHERITS
-from lci_py.index.shards.symbol_queries import bases_of, definitions_in, imports_in, names, registered_in
+from lci_py.index.shards.symbol_queries import (
+    bases_of,
+    definitions_around,
+    definitions_in,
+    imports_in,
+    names,
+    registered_in,
+)
 from lci_py.index.shards.symbols import narrowest
 from lci_py.source.frameworks import hooks_of, table_of
 from lci_py.source.frameworks.texts import UNKNOWN, join_paths, route_name, split
 from lci_py.types.record import NamedTuple, replace
-from lci_py.types.search import Filters
+from lci_py.types.search import TYPE_KINDS, Filters
 from lci_py.types.source import Import, Registration
 
 if TYPE_CHECKING:
@@ -55,8 +63,6 @@ _VALUE = re.compile(
 #: The same of `base = setting("BASE", "/api", description="…")`, where only one of the texts is a path.
 _PATH_IN_CALL = re.compile(r"""\w+(?:\s*:\s*\w+)?\s*=\s*[\w.]+\([^/]*["'](?P<text>/[^"'\s]*)["']""")
 _VALUE_KINDS = ("constant", "variable", "field", "property")
-#: Names of what is called when a class is registered.
-_CONSTRUCTORS = ("__init__", "__new__", "__construct", "initialize", "constructor")
 _MOUNTS = ("mount", "override", "router")
 
 
@@ -135,13 +141,7 @@ class Routes:
     def names_at(self, file: int, line: int, target: int) -> list[str]:
         """The names under which a line registers a node, sorted."""
         items = [item for item in self._at.get((file, line), ()) if item.row.kind not in (*_MOUNTS, "root", "base")]
-        own = self._name(target)
-        fitting = [item for item in items if own and last(item.row.target) == own]
-        if not fitting:
-            fitting = [item for item in items if item.row.symbol == target]
-        if not fitting and own in _CONSTRUCTORS and len({item.row.target for item in items}) == 1:
-            fitting = items
-        return sorted({name for item in fitting for name in self.full_names(item)})
+        return sorted({name for item in items if target in self.handlers(item) for name in self.full_names(item)})
 
     def _name(self, node: int) -> str:
         if node >= self._first_file:
@@ -156,6 +156,7 @@ class Routes:
             return [row.name or row.kind]
         method, _, path = row.name.rpartition(" ")
         before = self._prefixes(self._router_of(item)._replace(handler=row.symbol))
+        before = before if path else before - {UNKNOWN}  # of what is not mounted, the method alone says nothing
         return [
             route_name(method, join_paths(one, path)).replace(f"{UNKNOWN}{{", "{") for one in sorted(before)[:_MOST]
         ]
@@ -279,26 +280,38 @@ class Routes:
         if name and not own and (imported := self._imported(file, name)):
             return {one for where, bound in imported for one in self._prefixes(_Router(where, bound))} or {UNKNOWN}
         base = next((item.row.name for item in own if item.row.kind == "base"), "")
-        found = {"" for item in own if item.row.kind == "root"}
+        found = {UNKNOWN if item.row.name and self._has_roots else "" for item in own if item.row.kind == "root"}
         above = [item for item in own if item.row.kind == "router"]
         above += self._mounted.get((file, name), ()) if name else ()
         for item in above or (() if found else self._around_mounts(router)):
             parent = self._router_of(item)
             if parent != router._replace(handler=-1) and self._tests[item.file] <= self._tests[file]:
                 own_part = "" if item.row.kind == "override" else base
+                if item.row.target[-2:-1] == "/":  # folders are prefixes
+                    own_part = join_paths(self.path(file)[len(self._folder(item)) :].rpartition("/")[0], own_part)
                 found |= {join_paths(join_paths(one, item.row.name), own_part) for one in self._prefixes(parent)}
         return found or {join_paths(self._unmounted(file, name), base)}
 
+    @cached_property
+    def _has_roots(self) -> bool:
+        """Whether several folders make routers of which only one can be at the root."""
+        roots = [item.file for item in self.items if item.row.kind == "root" and item.row.name]
+        return len({self.path(file).rpartition("/")[0] for file in roots if not self._tests[file]}) > 1
+
     def _router_of(self, item: Item) -> _Router:
         """What something is registered on. Of several variables of one name, the last one before it."""
-        file, name = item.file, item.row.router
+        file, name, scope = item.file, item.row.router, self._scope(item)
+        if scope < 0 and item.row.kind in ("route", "mount"):  # a function without a name that a variable holds
+            around = definitions_around(self._symbols, file, [item.row.line]).get(item.row.line)
+            scope = around.number if around is not None else -1
         named = [one for one in self._routers.get((file, name), ()) if one.row.kind == "router"]
-        return _Router(file, name, self._scope(item), line=item.row.line if len(named) > 1 else 0)
+        return _Router(file, name, scope, line=item.row.line if len(named) > 1 else 0)
 
     def _around_mounts(self, router: _Router) -> list[Item]:
         """What mounts the function around a router, or else its file."""
         around = self._enclosing(router.scope, router.handler)
         found = [item for symbol in around for item in self._passed(symbol, router)]
+        found += [item for symbol in around for item in self._mounted.get((router.file, self._name(symbol)), ())]
         if not found:  # a function that makes a router for another one: `def api(): return users(db)`
             found = [item for one in self._callers(around) for item in self._mounted.get(one, ())]
         return found or list(self._mounted.get((router.file, ""), ()))
@@ -340,7 +353,8 @@ class Routes:
 
     def _enclosing(self, scope: int, handler: int) -> list[int]:
         """A symbol and those around it; first the handler, if routes are registered by attributes."""
-        found = [handler] if handler >= 0 else []
+        found: list[int] = []
+        scope = handler if handler >= 0 else scope
         while scope >= 0 and len(found) < 20:
             found.append(scope)
             row = self._symbols.symbol_rows([scope]).get(scope)
@@ -371,7 +385,11 @@ class Routes:
         """What a mount mounts."""
         file, row = item
         text = row.target.strip().removeprefix("&")
-        if (string := _STRING.search(text)) is not None:
+        if (string := _STRING.search(text)) is not None and string[1].endswith("/"):
+            folder = self._folder(item)
+            yield from ((one, "") for one in self._of_file if self.path(one).startswith(folder) and one != file)
+            return
+        if string is not None:
             if text[0] in "\"'" and "/" not in string[1] and not string[1].endswith(".php"):  # a module of Python
                 yield from (
                     (one, "") for one in self._files_ending(string[1].replace(".", "/"), (".py", "/__init__.py"))
@@ -382,8 +400,9 @@ class Routes:
                 yield from ((one, "") for one in self._imports_on(file, row.line, string[1]))
             return
         functions = [node for node in self._called(item) if node < self._first_file]
-        if functions:
-            yield from functions
+        yield from functions
+        if any(row["kind"] in TYPE_KINDS for row in self._symbols.symbol_rows(functions).values()):
+            return  # a viewset
         name = re.split(r"\(", text)[0]
         if "(" in text:
             return
@@ -391,12 +410,18 @@ class Routes:
         imported = self._imported(file, head)
         if not imported:
             yield file, name
+            yield file, head  # `router.urls`
             if "." in rest and (file, name) not in self._routers:  # a field of another object: `self.events.router`
                 yield from self._fields.get(last(rest), ())
         for where, bound in imported:
             member = rest.rpartition(".")[2] if rest else bound
             yield where, member if any(one.row.router == member for one in self._of_file.get(where, ())) or (
                 where, member) in self._routers else ""  # fmt: skip
+
+    def _folder(self, item: Item) -> str:
+        """The folder whose files a registration mounts: `{ dir: join(__dirname, "routes") }`."""
+        folder = item.row.target.strip("\"'`")
+        return normpath(join(dirname(self.path(item.file)), folder)) + "/"
 
     @cached_property
     def _fields(self) -> dict[str, list[tuple[int, str]]]:
@@ -420,9 +445,9 @@ class Routes:
 
     def _called(self, item: Item) -> list[int]:
         """What the line of a registration calls or registers that has its name."""
-        name = re.split(r"\(", item.row.target)[0]
-        name = re.split(r"\.|::|->", name)[-1]
-        return [node for node in self._targets(item, 0) if self._name(node) == name]
+        name = last(item.row.target.partition("(")[0])
+        named = [node for node in self._targets(item, 0) if self._name(node) == name]
+        return named or (self._targets(item, ROUTE) if len(self._at[item.file, item.row.line]) == 1 else [])
 
     def _targets(self, item: Item, least: int) -> list[int]:
         """The nodes that the line of a registration calls, over edges of a step or those after it."""

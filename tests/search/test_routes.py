@@ -29,6 +29,23 @@ FILES = {
     "dj/shop/views.py": (
         "def item(r): pass\ndef sell(r): pass\ndef by_year(r): pass\ndef late(r): pass\nclass Listing:\n    def get(self): pass\n"
     ),
+    # Django REST framework: viewsets by router, one that nobody registers
+    "drf/site/settings.py": 'ROOT_URLCONF = "drf.urls"\n',
+    "drf/urls.py": (
+        "from django.urls import include, path\nfrom drf.routes import router\n"
+        'urlpatterns = [path("drf/", include(router.urls))]\n'
+    ),
+    "drf/routes.py": (
+        "from drf.api import CrateSet\nrouter = DefaultRouter()\nrouter.register(r'crates', CrateSet)\n"
+        "router.register(r'shelves/(?P<shelf>[0-9]+)/crates', CrateSet)\n"
+    ),
+    "drf/api.py": (
+        "class CrateSet(ModelViewSet):\n    def list(self, request): pass\n    def partial_update(self, request, pk): pass\n"
+        "    @action(detail=True, methods=['POST'])\n    def open_up(self, request, pk): pass\n"
+        "    @action(detail=False, url_path='of-mine')\n    def mine(self, request): pass\n    def helper(self): pass\n"
+        "class LoneSet(ModelViewSet):\n    def retrieve(self, request, pk): pass\n    def destroy(self, request, pk): pass\n"
+        "    def list(self, request): pass\n"
+    ),
     # Flask: a blueprint with a prefix that the application replaces, and one that nobody registers
     "fl/main.py": (
         "from flask import Flask\nfrom fl.users import bp as users\n"
@@ -73,7 +90,12 @@ FILES = {
         "from fastapi import APIRouter, Depends\nrouter = APIRouter(prefix='/items')\ndef session(): pass\n"
         "@router.get('/{id}')\ndef read(id, s=Depends(session(ping))): pass\n"
     ),
-    # Express, fastify
+    # FastAPI: a decorator of the program's own
+    "fa/guarded.py": (
+        "from fastapi import FastAPI\nfrom fa.guard import guarded\napp = FastAPI()\nrouter = APIRouter(prefix='/safe')\n"
+        "app.include_router(router)\n@guarded(router.get, '/{id}', [Scope.READ])\ndef opened_safe(id): pass\n"
+    ),
+    # Express
     "js/app.js": (
         "const express = require('express');\nconst app = express();\nconst users = require('./users');\n"
         "app.use('/api', users);\napp.get('/ping', ping);\nfunction ping(req, res) {}\n"
@@ -87,6 +109,36 @@ FILES = {
     "js/control.js": (
         "const create = (req, res) => {};\nconst show = wrapped(async (req, res) => {});\nmodule.exports = { create, show };\n"
     ),
+    # fastify: plugins with prefixes, also in plugins without a name or in a variable, and types of requests
+    "fast/app.ts": (
+        "import fastify from 'fastify';\nimport { plugins } from './http';\nconst app = fastify();\n"
+        "app.register(plugins.boxes, { prefix: '/boxes' });\n"
+    ),
+    "fast/http.ts": "export * as plugins from './plugins';\n",
+    "fast/plugins.ts": "export { default as boxes } from './boxes';\n",
+    "fast/boxes.ts": (
+        "import { pack } from './pack';\nexport default async function routes(fastify: FastifyInstance) {\n"
+        "  fastify.register(async (inner) => {\n    inner.get<Req>('/:id', { schema }, pack);\n  }, { prefix: 'in' });\n"
+        "  fastify.register(wrapped, { prefix: SUFFIX });\n}\nconst SUFFIX = '/signed';\n"
+        "const wrapped = plugin(async (fastify: FastifyInstance) => {\n  fastify.register(async (f) => {\n"
+        "    f.post('/', pack);\n  });\n});\n"
+    ),
+    "fast/pack.ts": "export async function pack(req, reply) {}\n",
+    # fastify: folders of routes
+    "auto/app.js": (
+        "import fastify from 'fastify';\nconst app = fastify();\n"
+        "app.register(autoload, { dir: path.join(__dirname, 'routes'), prefix: '/auto' });\n"
+    ),
+    "auto/routes/mice/index.js": "export default async function (fastify) {\n  fastify.get('/:id', catchMouse);\n}\nfunction catchMouse() {}\n",
+    # net/http: the method in the pattern; groups that take a function
+    "go/mux.go": (
+        'package main\nfunc Mux() {\n\trouter := routegroup.New(http.NewServeMux())\n\tapi := router.Mount("/api/v3")\n'
+        '\tapi.Group().Route(func(r *Bundle) {\n\t\tr.With(limit("x")).HandleFunc("GET /tins/{id}", tin)\n'
+        '\t\tr.Mount("/deep").Route(func(d *Bundle) {\n\t\t\td.HandleFunc("POST /tins", addTin(store.db))\n\t\t})\n\t})\n}\n'
+        "func tin(w http.ResponseWriter, r *http.Request) {}\nfunc addTin(w http.ResponseWriter, r *http.Request) {}\n"
+    ),
+    # chi: several routers, of which one is at the root
+    "chi/a/a.go": 'package a\nfunc A() http.Handler { r := chi.NewRouter(); r.Get("/a", GetA); return r }\nfunc GetA() {}\n',
     # Gin: a group that is passed on; the same function in a test
     "go/main.go": (
         'package main\nimport "github.com/gin-gonic/gin"\nfunc main() {\n\tr := gin.Default()\n\tv1 := r.Group("/v1")\n'
@@ -130,14 +182,14 @@ FILES = {
         'Rails.application.routes.draw do\n  namespace :admin do\n    get :board\n    resources :stories, only: [:show, :update] do\n'
         '      member do\n        post "hide"\n      end\n      resources :notes, only: %i[create]\n    end\n  end\n'
         '  get "/top(/:length)" => "home#top"\n  concern :hidden do\n    post :conceal\n  end\n'
-        '  resources :gems, only: [], concerns: :hidden\n  resources :github_events, only: :create\n'
+        '  resources :gems, only: [], concerns: :hidden do\n    get :show, on: :member\n  end\n  resources :github_events, only: :create\n'
         '  %w[404 500].each do |code|\n    get code, to: "home#fault"\n  end\nend\n'
     ),
     "rb/app/stories.rb": "class Admin::StoriesController\n  def show; end\n  def update; end\n  def hide; end\nend\n",
     "rb/app/notes.rb": "module Admin\n  class NotesController\n    def create; end\n  end\nend\n",
     "rb/app/admin.rb": "class AdminController\n  def board; end\nend\n",
     "rb/app/home.rb": "class HomeController\n  def top; end\n  def fault; end\nend\n",
-    "rb/app/gems.rb": "class GemsController\n  def conceal; end\nend\n",
+    "rb/app/gems.rb": "class GemsController\n  def conceal; end\n  def show; end\nend\n",
     "rb/app/github.rb": "class GitHubEventsController\n  def create; end\nend\n",
     # Laravel
     "php/routes/web.php": (
@@ -219,6 +271,13 @@ NAMES = {
     "allCarts": ["GET /shop/carts/v1/all"],
     "user": ["DELETE /people/<int:id>", "GET /people/<int:id>"], "health": ["GET /health"], "alone": ["GET …/alone"],
     "Book.get": ["GET /rest/books/<int:id>"], "Book.put": ["PUT /rest/books/<int:id>"],
+    "CrateSet.list": ["GET /drf/crates", "GET /drf/shelves/<shelf>/crates"], "CrateSet.helper": [], "LoneSet.list": [],
+    "CrateSet.partial_update": ["PATCH /drf/crates/{pk}", "PATCH /drf/shelves/<shelf>/crates/{pk}"],
+    "open_up": ["POST /drf/crates/{pk}/open_up", "POST /drf/shelves/<shelf>/crates/{pk}/open_up"],
+    "mine": ["GET /drf/crates/of-mine", "GET /drf/shelves/<shelf>/crates/of-mine"],
+    "catchMouse": ["GET /auto/mice/:id"],
+    "pack": ["GET /boxes/in/:id", "POST /boxes/signed/"], "opened_safe": ["GET /safe/{id}"],
+    "tin": ["GET …/api/v3/tins/{id}"], "addTin": ["POST …/api/v3/deep/tins"], "GetA": ["GET …/a"],
     "read": ["GET /v1/items/{id}"], "session": ["inject"],
     "ping": ["GET /ping", "open"], "create": ["POST /admin/stories/:story_id/notes", "POST /api/users", "POST /github_events"],
     "Health": ["GET /health", "HEAD /health"], "Change": ["GET …/far", "PUT /v1/carts/:id"],
@@ -230,12 +289,13 @@ NAMES = {
     "Inside": ["GET /a/in"], "Outside": ["GET /out"], "Shadow": ["GET /x/y/w", "GET /x/z"],
     "conceal": ["POST /gems/:gem_id/conceal"], "fault": ["GET /404", "GET /500"],
     "GitHubEventsController.create": ["POST /github_events"],
+    "GemsController.show": ["GET /gems/:id"],
     "board": ["GET /admin/board"], "StoriesController.show": ["GET /admin/stories/:id"],
     "StoriesController.update": ["PATCH /admin/stories/:id", "PUT /admin/stories/:id"],
     "StoriesController.hide": ["POST /admin/stories/:id/hide"], "top": ["GET /top(/:length)"],
     "Users.show": ["GET /admin/users/{user}"], "store": ["POST /admin/users"],
     "Photos.index": ["GET /photos"], "Photos.show": ["GET /photos/{photo}"],
-    "ready": ["GET /ready"], "list": ["GET /api/users"], "first": ["GET /v2/a"], "second": ["POST /v2/b"],
+    "ready": ["GET /ready"], "list": ["GET /api/users", "GET /drf/crates", "GET /drf/shelves/<shelf>/crates"], "first": ["GET /v2/a"], "second": ["POST /v2/b"],
     "sync_all": ["sync-all"], "saved": ["post_save"], "serve": ["serve"],
 }  # fmt: skip
 

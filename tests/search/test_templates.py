@@ -54,6 +54,27 @@ FILES = {
     "go/templates/list.html": "",
     "ng/card.component.ts": "@Component({ templateUrl: './card.component.html' })\nexport class Card {}\n",
     "ng/card.component.html": "",
+    # What templates include
+    "inc/templates/all.html": '{% extends "wide.html" %}\n{%- include "parts/price.html" with x=1 %}\n',
+    "inc/templates/wide.html": '{% extends "wide.html" %}\n',
+    "inc/templates/parts/price.html": "",
+    "inc/main.hbs": "{{> nav}}\n",
+    "inc/partials/nav.hbs": "",
+    "inc/ejs/pages/x.ejs": "<%- include('../head') %>\n",
+    "inc/ejs/head.ejs": "",
+    "inc/pug/y.pug": "extends ./lay\nblock a\n  include part.pug\n",
+    "inc/pug/lay.pug": "",
+    "inc/pug/part.pug": "",
+    "inc/blade/views/z.blade.php": "@extends('layouts.app')\n@includeWhen($x, 'bit', ['a' => 1])\n<p>{{ $x }}</p>\n",
+    "inc/blade/views/layouts/app.blade.php": "",
+    "inc/blade/views/bit.blade.php": "",
+    "inc/go/templates/page.html": '{{- template "foot" . -}}\n',
+    "inc/go/templates/foot.tmpl": "",
+    "inc/rb/views/items/new.html.haml": "= render 'form'\n",
+    "inc/rb/views/items/edit.html.erb": '<%= render "form" %>\n',
+    "inc/rb/views/items/_form.html.erb": "",
+    "inc/view.py": "def whole(r): return render(r, 'all.html')\n",
+    "inc/test_view.py": "from inc.view import whole\ndef test_whole(): whole(None)\n",
 }
 
 
@@ -94,6 +115,33 @@ def test_who_shows_a_template_is_a_caller_of_its_file(
 ) -> None:
     results = json.loads(lci("callers", template, "--json", cwd=root).out)["results"]
     assert [(one.get("symbol"), one["step"]) for one in results] == [(name, "template") for name in functions]
+
+
+@pytest.mark.parametrize(
+    ("template", "including"),
+    [
+        ("templates/wide.html", ["all.html"]),
+        ("parts/price.html", ["all.html"]),
+        ("nav.hbs", ["main.hbs"]),
+        ("ejs/head.ejs", ["x.ejs"]),
+        ("pug/lay.pug", ["y.pug"]),
+        ("pug/part.pug", ["y.pug"]),
+        ("layouts/app.blade.php", ["z.blade.php"]),
+        ("bit.blade.php", ["z.blade.php"]),
+        ("foot.tmpl", ["page.html"]),
+        ("_form.html.erb", ["edit.html.erb", "new.html.haml"]),
+    ],
+)
+def test_what_includes_a_template_is_a_caller_of_its_file(
+    lci: Callable[..., Ran], root: Path, template: str, including: list[str]
+) -> None:
+    results = json.loads(lci("callers", template, "--json", cwd=root).out)["results"]
+    assert [(Path(one["file"]).name, one["step"]) for one in results] == [(name, "template") for name in including]
+
+
+def test_a_change_of_what_is_included_affects_the_tests_of_what_shows_it(lci: Callable[..., Ran], root: Path) -> None:
+    answer = json.loads(lci("affected", "--files", "inc/templates/parts/price.html", "--json", cwd=root).out)
+    assert [one["symbol"] for one in answer["results"]] == ["test_whole"]
 
 
 def test_a_function_calls_the_files_that_it_shows(lci: Callable[..., Ran], root: Path) -> None:

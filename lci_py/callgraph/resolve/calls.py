@@ -52,7 +52,9 @@ FAULTS: tuple[type[Exception], ...] = (
     ArithmeticError, AssertionError, AttributeError, LookupError, NameError, RecursionError, TypeError, ValueError,
 )  # fmt: skip
 #: A folder of templates: `templates/`, `views/`, `mail_templates/`, Phoenix' `user_html/`.
-_TEMPLATES = lazily(r"(?i)(?:^|[/_-])(?:views?|templates?|tmpls?|jinja2?|e?mails?)(?:[_-][^/]*)?/|_html/")
+_TEMPLATES = lazily(
+    r"(?i)(?:^|[/_-])(?:views?|templates?|tmpls?|jinja2?|e?mails?|partials?|includes?)(?:[_-][^/]*)?/|_html/"
+)
 
 
 class FileLinker:
@@ -192,9 +194,10 @@ class _CallResolver:
         Args:
             name, receiver, caller: As in `resolve`.
             kind: A place in `REGISTRATIONS`.
-            place: The symbol before which it is registered; "" if there is none.
+            place: The symbol before which it is registered; or `?` and the function, with its receiver, meant if
+                the name means none; or "".
         """
-        if place:
+        if place.isdecimal():
             return ((self.facts.first + int(place), ROUTE + kind),)
         if REGISTRATIONS[kind] == "template":
             files = self._templates(name)
@@ -203,6 +206,9 @@ class _CallResolver:
         found = (
             self._fixture(name, caller) if REGISTRATIONS[kind] == "fixture" else self.resolve(name, receiver, caller)
         )
+        if not found and place:
+            receiver, _, name = place[1:].rpartition(".")
+            found = self.resolve(name, receiver, caller)
         return tuple((symbol, ROUTE + kind | (step & AMBIGUOUS)) for symbol, step in found)
 
     def _templates(self, name: str) -> list[int]:
@@ -210,17 +216,19 @@ class _CallResolver:
         templates whose paths end in the name. There may be one for each format.
         """
         heads, own = self._look.files.heads, self.facts.head.path.split("/")
+        endings = ("",) if "." in basename(name) else frameworks.table_of(self._language).templates
         if name.startswith("."):
-            beside = self._look.at(normpath(join(self._folder, name)))
-            return [beside] if beside >= 0 else []
-        name = name.lstrip("~/")
+            beside = [self._look.at(normpath(join(self._folder, name)) + ending) for ending in endings]
+            if found := [file for file in beside if file >= 0]:
+                return found
+        name = normpath(name.lstrip("~/")).lstrip("./")
         base, is_whole = basename(name), _TEMPLATES.search(name) is not None
         nearest: dict[tuple[bool, int], set[int]] = {}
-        for ending in ("",) if "." in base else frameworks.table_of(self._language).templates:
+        for ending in endings:
             for _, file in self._look.ending_in((base + ending).rpartition(".")[0]):
                 path = f"/{heads[file].path}"
                 above = path.removesuffix(f"/{name}{ending}")
-                if above != path and (is_whole or _TEMPLATES.search(f"{basename(above)}/")):
+                if above != path and file != self.file and (is_whole or _TEMPLATES.search(f"{basename(above)}/")):
                     rank = heads[file].test > self._test, -shared_folders(own, path[1:].split("/"))
                     nearest.setdefault(rank, set()).add(file)
         return sorted(nearest[min(nearest)]) if nearest else []

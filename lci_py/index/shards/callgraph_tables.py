@@ -213,7 +213,7 @@ class SqlTables:
         for name, receiver, line, caller, arguments, passed in rows:
             _check(type(name) is type(receiver) is type(passed) is str and _is_line(line))
             _check(type(arguments) is int and REGISTERED - len(REGISTRATIONS) < arguments < 1 << 31)
-            _check(arguments > REGISTERED or not passed or (passed.isdecimal() and int(passed) < known))
+            _check(arguments > REGISTERED or passed[:1] in ("", "?") or (passed.isdecimal() and int(passed) < known))
             _check(type(caller) is int and -1 - anonymous <= caller < known)
         return [CallSite(*row) for row in rows]
 

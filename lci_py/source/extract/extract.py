@@ -27,7 +27,7 @@ from lci_py.source.extract.stored_values import stored_values
 from lci_py.source.extract.symbols import SymbolReader, plain_name
 from lci_py.source.extract.traits import own_digests
 from lci_py.source.extract.type_hints import AnonymousScopes, NarrowedTypes, bound_names, outline, tests_of, types_of
-from lci_py.source.frameworks import registrations
+from lci_py.source.frameworks import registrations, template_includes
 from lci_py.source.stated_values import claims_of
 from lci_py.source.stated_values.repeated_keys import repeated_keys
 from lci_py.source.syntax.captures import SPACE, Captures, Finder, without_colon
@@ -176,6 +176,7 @@ def extract_text(source: bytes, language: str, limits: Limits, limit: str = "", 
         language,
         package or package_of(path, source),
         imports=entries,
+        calls=tuple(template_includes(language, path, source) if language == TEXT else ()),
         chunks=chunks[: limits.max_file_chunks],
         limit=limit,
     )

@@ -39,6 +39,7 @@ class Table(NamedTuple):
         fixtures: Whether tests name fixtures by their parameters.
         templates: What the path of a template's file has behind the name that the code gives it.
         controllers: Which types are controllers, and where their templates are.
+        actions: Methods of a type that each answer a route: `NAME METHOD PATH`, and which types those are.
         settings: Which files of settings give all routes a prefix, and the pattern of it.
         fresh: Whether a router that nothing mounts is at the root, if it has no name.
         mounted: Files, by their paths, of which that is not so.
@@ -53,6 +54,7 @@ class Table(NamedTuple):
     fixtures: bool = False
     templates: Sequence[str] = ("",)
     controllers: Row | None = None
+    actions: Row | None = None
     settings: Row | None = None
     fresh: bool = False
     mounted: str = "$^"
@@ -82,17 +84,16 @@ class Hook(NamedTuple):
 
 @cache
 def table_of(language: str) -> Table:
-    """The table of a language, which may have none."""
+    """The table of a language, or else that of templates without a grammar."""
     try:
         data = shared_table(f"{language}/frameworks")
     except FileNotFoundError:
-        return Table()
+        data = shared_table("templates")
     if "same_as" in data:
         return table_of(data["same_as"])
     rows = [data.get(kind, []) for kind in ("call", "attribute", "text")]
-    controllers = data.get("controllers")
-    every = [*(row for some in rows for row in some), *([controllers] if controllers else [])]
-    signs = dict.fromkeys(sign.encode() for row in every for sign in row["signs"])
+    every = [*(row for some in rows for row in some), data.get("controllers", {}), data.get("actions", {})]
+    signs = dict.fromkeys(sign.encode() for row in every for sign in row.get("signs", ()))
     return Table(tuple(signs), *rows, **{key: value for key, value in data.items() if key in Table._fields[4:]})
 
 
@@ -178,14 +179,15 @@ def registrations(
         [row for row in rows if any(sign.encode() in source for sign in row["signs"])]
         for rows in (table.calls, table.attributes, table.texts)
     )
-    registry = Registry(symbols, table.controllers)
-    registry.actions()
+    registry = Registry(symbols, table.controllers, table.actions)
+    registry.shown_by_name()
+    registry.routes_by_name()
     if table.reader == "rails":
-        rails_routes(captured, registry.add)
+        rails_routes(captured, registry.add, registry.actions())
         calls = [row for row in calls if row["kind"] != "route"]
     if calls or table.reader != "rails":
         Calls(captured, finder, caller, calls, registry).read()
-        _read_texts(captured, caller, texts, registry)
+        _read_texts(source, caller, texts, registry)
         if table.fixtures:
             _fixtures(source, symbols, registry)
         if attributes:  # the first row of the table has what they begin with, whether its own signs are there or not
@@ -193,14 +195,27 @@ def registrations(
     return registry.registered[:MOST], registry.calls[:MOST]
 
 
-def _read_texts(captured: Captures, caller: Callable[[int], int], rows: Sequence[Row], registry: Registry) -> None:
+def template_includes(language: str, path: str, source: bytes) -> list[Call]:
+    """Calls that stand for the templates that a template includes, of a file without a grammar."""
+    rows = [row for row in table_of(language).texts if re.search(row["files"], path)]
+    if not rows:
+        return []
+    from lci_py.source.frameworks.registry import Registry
+
+    registry = Registry(())
+    _read_texts(source, lambda _: -1, rows, registry)
+    return registry.calls[:MOST]
+
+
+def _read_texts(source: bytes, caller: Callable[[int], int], rows: Sequence[Row], registry: Registry) -> None:
     """Give to `registry` what a regular expression finds: a router, a template, the function of a command."""
     for row in rows:
-        for found in re.finditer(row["pattern"].encode(), captured.source):
+        line, end = 1, 0
+        for found in re.finditer(row["pattern"].encode(), source):
             groups = {name: text.decode("utf-8", "replace") for name, text in found.groupdict().items()}
-            line, scope = captured.row(found.start()) + 1, caller(found.start())
+            line, end, scope = line + source.count(b"\n", end, found.start()), found.start(), caller(found.start())
             if row["kind"] == "template":
-                registry.template(groups["target"], scope, line)
+                registry.template(groups["target"], row, scope, line)
             elif row["kind"] == "root":
                 registry.note(Registration("root", "", "", groups["target"], -1, -1, line))
             else:

@@ -11,6 +11,7 @@ from lci_py.source.frameworks.texts import (
     UNKNOWN,
     constant_of,
     content,
+    is_inline,
     join_paths,
     readable,
     reference,
@@ -209,8 +210,10 @@ class Around:
 
     def path(self, text: str, row: Row) -> str | None:
         """The path or name that an expression stands for; None if a row needs one and it is none."""
-        if not text or len(text) > MOST_TEXT:
-            return None if text or row.get("needed") else ""
+        if not text or is_inline(text):
+            return None if row.get("needed") else ""
+        if len(text) > MOST_TEXT:
+            return None
         first = STRING.search(text)
         if first is None and re.fullmatch(r":\w+", text):  # a symbol
             return text[1:]

@@ -35,11 +35,6 @@ _CHILD = lazily(
 )
 _METHOD = lazily(r"(?i)\b(?:get|post|put|delete|patch|head|options)\b")
 _MADE, _GROUPED = lazily(r"(\w+)\(\)\s*$"), lazily(r"[$&\w]+(?:\.|->)(\w+)\((.*)\)$", re.DOTALL)
-#: Laravel's actions of a resource: its name, the method, what follows the path.
-_ACTIONS = (
-    ("index", "GET", ""), ("create", "GET", "/create"), ("store", "POST", ""), ("show", "GET", "/{}"),
-    ("edit", "GET", "/{}/edit"), ("update", "PUT", "/{}"), ("update", "PATCH", "/{}"), ("destroy", "DELETE", "/{}"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +74,7 @@ class Calls:
         for captures in self._captured.calls:
             if captures.get("callee") and "call" in captures:
                 node, callee = captures["call"][0], captures["callee"][0]
-                rows = self._rows.get(self._captured.text(callee), ())
+                rows = self._rows.get(self._captured.text(callee), self._rows.get("*", ()))
                 receiver = self._captured.text(captures["receiver"][0]) if rows and captures.get("receiver") else ""
                 if not any(self._take(row, node, callee, receiver) for row in rows):
                     others.append((node, callee))
@@ -133,6 +128,7 @@ class Calls:
         if "finds" in row:
             text = re.search(row["finds"], self._captured.text(site.node))
             child = text[1] if text else ""
+            child = f"{child}/{child[0]}" if child and "folder" in row else child
         if not _CHILD.match(child) or is_inline(child):
             return not made and "finds" not in row
         prefix, owner = self._around.prefix(site.node, row)
@@ -159,9 +155,15 @@ class Calls:
 
     def _route(self, site: _Site) -> bool:
         prefix, owner = self._around.prefix(site.node, site.row)
-        path = join_paths(prefix, site.name)
+        owner = site.arguments.get(site.row["parent"]).rpartition(".")[0] if "parent" in site.row else owner
+        verb, _, own = site.name.rpartition(" ") if "verbs" in site.row else ("", "", site.name)
+        path = join_paths(prefix, own)
         self._routers.add(owner)
         if site.decorated >= 0:
+            if "action" in site.row:  # of a viewset
+                path = site.name or self._registry.name(site.decorated)
+                is_member = re.search(site.row["action"], self._captured.text(site.node))
+                path, owner = f"/{{pk}}/{path}" if is_member else f"/{path}", ""
             if (base := self._bases.get(self._registry.parent(site.decorated))) is not None:
                 path, owner = join_paths(base, path), ROOTED
             answering = self._registry.methods_of_http(site.decorated)  # of a class: Flask-RESTX
@@ -177,7 +179,7 @@ class Calls:
                 target = next(part for part in child.groups() if part is not None)
                 self._note("mount", path, owner, target.strip(), site.scope, site.line)
             else:
-                self._registry.add("route", part_name(method, path), owner, text, site.scope, site.line)
+                self._registry.add("route", part_name(verb or method, path), owner, text, site.scope, site.line)
         return True
 
     def _resources(self, site: _Site) -> bool:
@@ -190,7 +192,7 @@ class Calls:
         chosen = set(re.findall(r"\w+", limit[2])) if limit else set()
         parameter = "{" + re.sub(r"(?<!s)s$", "", path.rpartition("/")[2].replace("-", "_")) + "}"
         controller = site.arguments.get(site.row["handler"])
-        for action, method, more in _ACTIONS:
+        for action, method, more in self._registry.actions():
             skipped = site.callee == "apiResource" and action in ("create", "edit")
             if skipped or (limit and (action in chosen) != (limit[1] == "only")):
                 continue
@@ -202,11 +204,9 @@ class Calls:
 
     def _template(self, site: _Site) -> bool:
         """A template that is shown, by its name."""
-        name = site.name.rpartition("::")[2].replace(".", "/") if site.row.get("dotted") else site.name
-        if site.row.get("partial"):
-            folder, slash, base = name.rpartition("/")
-            name = f"{folder}{slash}_{base}"
-        self._registry.template(name, site.decorated if site.decorated >= 0 else site.scope, site.line)
+        if "outside" in site.row and site.scope >= 0:
+            return False
+        self._registry.template(site.name, site.row, site.decorated if site.decorated >= 0 else site.scope, site.line)
         return False  # a call like any other
 
     def _fixture(self, site: _Site) -> bool:

@@ -6,19 +6,16 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tree_sitter import Node
 
     from lci_py.source.syntax.captures import Captures
 
-#: Action, method and what follows the path of the collection; ":" stands for that of a member.
-_ACTIONS = (
-    ("index", "GET", ""), ("create", "POST", ""), ("new", "GET", "/new"), ("show", "GET", ":"),
-    ("edit", "GET", ":/edit"), ("update", "PATCH", ":"), ("update", "PUT", ":"), ("destroy", "DELETE", ":"),
-)  # fmt: skip
 _VERBS = frozenset({"get", "post", "put", "patch", "delete", "match", "root"})
 _RESOURCES = frozenset({"resources", "resource"})
+#: Actions whose routes in a block of `member` or `collection` have no name behind the path.
+_CANONICAL = frozenset({"index", "create", "new", "show", "update", "destroy"})
 _IRREGULAR = {"people": "person", "children": "child", "news": "news", "series": "series", "media": "medium"}
 _DEPTH = 30
 
@@ -34,17 +31,28 @@ class _Around(NamedTuple):
     nested: bool = False
 
 
-def rails_routes(captured: Captures, add: Callable[[str, str, str, str, int, int], None]) -> None:
-    """Give all routes of a file to `add`: kind, name, router, handler, scope and line."""
-    reader = _Routes(captured, add)
+def rails_routes(
+    captured: Captures, add: Callable[[str, str, str, str, int, int], None], actions: Sequence[tuple[str, str, str]]
+) -> None:
+    """Give all routes of a file to `add`: kind, name, router, handler, scope and line.
+
+    Args:
+        captured: The file.
+        add: Takes them.
+        actions: Those of resources, as `Registry.actions`.
+    """
+    reader = _Routes(captured, add, actions)
     for captures in captured.calls:
         if captures.get("callee") and captured.text(captures["callee"][0]) == "draw" and "call" in captures:
             reader.read_block(captures["call"][0], _Around(), 0)
 
 
 class _Routes:
-    def __init__(self, captured: Captures, add: Callable[[str, str, str, str, int, int], None]) -> None:
-        self._captured, self._add = captured, add
+    def __init__(
+        self, captured: Captures, add: Callable[[str, str, str, str, int, int], None],
+        actions: Sequence[tuple[str, str, str]],
+    ) -> None:  # fmt: skip
+        self._captured, self._add, self._actions = captured, add, actions
         self._values: dict[str, str] = {}  # of the variables of loops
         self._concerns: dict[str, Node] = {}
 
@@ -121,10 +129,10 @@ class _Routes:
         param = options.get("param", "id")
         member = f"{collection}/:{param}" if plural else collection
         only, without = _words(options.get("only")), _words(options.get("except"))
-        for action, verb, rest in _ACTIONS:
+        for action, verb, rest in self._actions:
             named = (only is None or action in only) and (without is None or action not in without)
             if named and (plural or action != "index"):
-                path = member + rest[1:] if rest.startswith(":") else collection + rest
+                path = collection + rest.replace("/{}", member.removeprefix(collection))
                 self._route(verb, path, f"{controller}#{action}", module, node)
         inner = f"{collection}/:{_singular(name)}_{param}" if plural else collection
         inside = _Around(inner, module, controller, collection, member)
@@ -153,6 +161,8 @@ class _Routes:
                 if not controller and len(words) > 1:
                     controller = "/".join(words[:-1])
             before = {"member": around.member, "collection": around.collection}.get(options.get("on", ""), around.path)
+            canonical = path in _CANONICAL and (around.nested or options.get("on", "") in ("member", "collection"))
+            path = "" if canonical and before else path
             methods = _words(options.get("via")) if verb == "match" else [verb]
             for method in methods or [""]:
                 self._route(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.frameworks.texts import UNKNOWN, is_inline, method_of, reference, split
+from lci_py.source.frameworks.texts import UNKNOWN, is_inline, maker, method_of, part_name, reference, split
 from lci_py.types.search import FUNCTION_KINDS, REGISTERED, TYPE_KINDS
 from lci_py.types.source import REGISTRATIONS, Call, Registration
 
@@ -22,15 +22,15 @@ _MOST_NAME, _MOST_TARGET = 300, 200
 class Registry:
     """The registrations of one file, and the calls that stand for edges to what is registered by its name."""
 
-    def __init__(self, symbols: Sequence[Symbol], controllers: Row | None = None) -> None:
+    def __init__(self, symbols: Sequence[Symbol], controllers: Row | None = None, actions: Row | None = None) -> None:
         """
         Args:
             symbols: The definitions of the file.
-            controllers: The table of that name, as docs/languages.md describes it.
+            controllers, actions: The tables of these names, as docs/languages.md describes them.
         """
         self.registered: list[Registration] = []
         self.calls: list[Call] = []
-        self._symbols, self._controllers = symbols, controllers
+        self._symbols, self._controllers, self._actions = symbols, controllers, actions or {}
 
     def add(self, kind: str, name: str, router: str, text: str, scope: int, line: int) -> None:
         """Add a function that an expression names.
@@ -43,7 +43,8 @@ class Registry:
         target = None if is_inline(text) else reference(text)
         self.note(Registration(kind, name, router, ".".join(filter(None, target or ())), scope, -1, line))
         if target is not None:
-            self.call(kind, target, scope, line)
+            made_by = maker(text)
+            self.call(kind, target, scope, line, f"?{'.'.join(made_by)}" if made_by else "")
 
     def note(self, item: Registration) -> None:
         """Add a registration; one of a definition has its edge, too."""
@@ -52,6 +53,10 @@ class Registry:
         self.registered.append(item)
         if item.symbol >= 0:
             self.call(item.kind, ("", self._symbols[item.symbol].name), item.scope, item.line, str(item.symbol))
+
+    def name(self, symbol: int) -> str:
+        """The name of a definition."""
+        return self._symbols[symbol].name
 
     def parent(self, symbol: int) -> int:
         """The definition around one; -1 if there is none."""
@@ -72,16 +77,43 @@ class Registry:
             if name.isidentifier() and name not in ("self", "cls"):
                 self.call("fixture", ("", name), number, symbol.line)
 
-    def template(self, name: str, scope: int, line: int) -> None:
+    def template(self, name: str, row: Row, scope: int, line: int) -> None:
         """Add a template that a function shows, by the name that the code gives it. In a controller, a name without a
         folder is in the folder of the controller.
+
+        Args:
+            name: The name.
+            row: Of the table: whether the name has dots for slashes, is that of a partial, or is a path from the file.
+            scope, line: As in `Registration`.
         """
+        if row.get("dotted"):
+            name = name.rpartition("::")[2].replace(".", "/")
+        if row.get("partial"):
+            folder, slash, base = name.rpartition("/")
+            name = f"{folder}{slash}_{base}"
+        if row.get("beside") and not name.startswith("/"):
+            name = f"./{name}"
         if name and UNKNOWN not in name and len(name) <= _MOST_TARGET:
             folders = [] if "/" in name else self._folders(scope)
             for path in [f"{folder}/{name}" for folder in folders] or [name]:
                 self.call("template", ("", path), scope, line)
 
-    def actions(self) -> None:
+    def actions(self) -> list[tuple[str, str, str]]:
+        """The names of the methods that answer the routes of a resource, each with the method of HTTP and what follows
+        the path of the resource, in which `{}` stands for the parameter."""
+        parts = [text.split() for text in self._actions.get("methods", ())]
+        return [(name, verb, "".join(rest)) for name, verb, *rest in parts]
+
+    def routes_by_name(self) -> None:
+        """Add the routes of methods that answer one by their names (Django REST framework's viewsets)."""
+        for number, symbol in enumerate(self._symbols if "types" in self._actions else ()):
+            if symbol.parent >= 0 and re.search(self._actions["types"], self._symbols[symbol.parent].signature):
+                for name, verb, rest in self.actions():
+                    if name == symbol.name:
+                        title = part_name(verb, rest.replace("{}", "{pk}"))
+                        self.note(Registration("route", title, "", "", symbol.parent, number, symbol.line))
+
+    def shown_by_name(self) -> None:
         """Add, for each method of a controller, the template of its name: it may be shown without a call."""
         for number, symbol in enumerate(self._symbols):
             if symbol.kind in FUNCTION_KINDS:
@@ -101,6 +133,7 @@ class Registry:
         return []
 
     def call(self, kind: str, target: tuple[str, str], scope: int, line: int, symbol: str = "") -> None:
-        """Add a call, of a receiver and a name or else of a symbol, that stands for an edge."""
+        """Add a call, of a receiver and a name or else of a symbol, that stands for an edge. In place of the symbol,
+        `?` and the name of what is called if the first name means nothing."""
         receiver, name = target
         self.calls.append(Call(name, receiver, line, scope, REGISTERED - REGISTRATIONS.index(kind), symbol))

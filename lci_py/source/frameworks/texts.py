@@ -70,6 +70,12 @@ def reference(text: str) -> tuple[str, str] | None:
     return None
 
 
+def maker(text: str) -> tuple[str, str] | None:
+    """The function that makes a handler, of a call whose argument may be none: `show(store)`."""
+    call = _CALL.match(text.strip()[:MOST_TEXT])
+    return reference(call["outer"]) if call is not None else None
+
+
 def split(text: str) -> list[str]:
     """The parts of a text between commas that are outside of brackets and quotes."""
     found, start, end = [], 0, 0
