@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 import stat
-import subprocess
-import sys
 from collections.abc import Callable
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,9 @@ from lci_py.errors import UsageError
 from lci_py.index.store import search_log
 from lci_py.index.store.search_log import OLD_SEARCH_LOG, SEARCH_LOG, Entry, SearchLog, read_log
 from lci_py.index.store.search_stats import begins, search_stats
+from lci_py.processes import fork
 from lci_py.types.record import replace
 from lci_py.types.search import Answer, Degradation, Filters, IndexInfo, SearchRequest
-from tests.support.waiting import PATIENCE
 
 INDEX = IndexInfo(1, "2025-03-01T09:30:00Z", None, None, 0)
 ANSWER = Answer("secret words", "multiview", (), 7, True, INDEX, trace={"dense": {"ms": 1.23456}, "total": {"ms": 4}})
@@ -72,31 +71,26 @@ def test_it_stays_small_and_keeps_the_latest(tmp_path: Path, monkeypatch: pytest
     assert len(kept) > 10
 
 
-WRITER = """
-import sys
-from pathlib import Path
-from lci_py.index.store import search_log
-from tests.index.store.test_search_log import ANSWER, SearchRequest
-search_log.MAX_BYTES = int(sys.argv[2])
-log = search_log.SearchLog(Path(sys.argv[1]), text=True)
-for number in range(60):
-    log.add(SearchRequest(f"{sys.argv[3]} {number}", "multiview"), ANSWER)
-    assert not log.problem, log.problem
-"""
-
-
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the writers are forks of this process")
 @pytest.mark.parametrize("most", [10**9, 6_000])
-def test_many_write_at_once(tmp_path: Path, most: int) -> None:
-    argv = [sys.executable, "-c", WRITER, str(tmp_path), str(most)]
-    started = [subprocess.Popen([*argv, str(writer)], cwd=Path(__file__).parents[3]) for writer in range(4)]
-    assert [process.wait(PATIENCE) for process in started] == [0] * 4
+def test_many_write_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr(search_log, "MAX_BYTES", most)
+
+    def write(writer: int) -> None:
+        log = SearchLog(tmp_path, text=True)
+        for number in range(200):
+            log.add(SearchRequest(f"{writer} {number}", "multiview"), ANSWER)
+            assert not log.problem, log.problem
+
+    started = [fork(partial(write, writer)) for writer in range(4)]
+    assert [os.waitpid(process, 0)[1] for process in started] == [0] * 4
     found = [entry.query for entry in read_log(tmp_path) if entry is not None]
     assert len(found) == len(list(read_log(tmp_path))) == len(set(found))
     if most == 10**9:
-        assert len(found) == 240
+        assert len(found) == 800
         for writer in range(4):
             own = [query for query in found if query.startswith(f"{writer} ")]
-            assert own == [f"{writer} {number}" for number in range(60)]
+            assert own == [f"{writer} {number}" for number in range(200)]
     else:
         assert sum(item.stat().st_size for item in tmp_path.iterdir()) < 3 * most
         assert len(found) > 30
