@@ -225,12 +225,12 @@ def test_what_a_repository_writes_is_shown_harmless(tmp_path: Path) -> None:
 
 UNKNOWN = {
     "shapes.py": (
-        "class Page:\n    def turn_over(self):\n        return 1\n\n\n"
-        "class Wheel:\n    def turn_over(self):\n        return 2\n\n\n"
-        "def known():\n    return Wheel().turn_over()\n"
+        "class Page:\n    def truncate(self):\n        return 1\n\n\n"
+        "class Wheel:\n    def truncate(self):\n        return 2\n\n\n"
+        "def known():\n    return Wheel().truncate()\n"
     ),
-    "use.py": "def first(x, y):\n    x.turn_over()\n    y.turn_over(), y.turn_over()\n\n\ndef second(z):\n    print(z)\n",
-    "more/use.py": "def third(x):\n    return x.turn_over()\n",
+    "use.py": "def first(x, y):\n    x.truncate()\n    y.truncate(), y.truncate()\n\n\ndef second(z):\n    print(z)\n",
+    "more/use.py": "def third(x):\n    return x.truncate()\n",
 }
 
 
@@ -241,18 +241,18 @@ def unknown(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("args", [("callers",), ("tree", "--direction", "callers")])
 def test_no_callers_is_never_said_of_a_name_that_is_called(lci: Lci, unknown: Path, args: tuple[str, ...]) -> None:
-    ran = lci(*args, "Page.turn_over", "--root", str(unknown), PYTHONIOENCODING="utf-8")
+    ran = lci(*args, "Page.truncate", "--root", str(unknown), PYTHONIOENCODING="utf-8")
     # A call that means another definition of that name has a known target: that of `known` does not count.
-    note = "⚠ 4 calls of turn_over without a known target: `lci refs turn_over --role call` lists all calls"
+    note = "⚠ 4 calls of truncate without a known target: `lci refs truncate --role call` lists all calls"
     assert note in ran.out.splitlines()
-    assert lci(*args, "Page.turn_over", "--json", "--root", str(unknown)).json()["unresolved_uses"] == 4
-    listed = lci("refs", "turn_over", "--role", "call", "--json", "--root", str(unknown)).json()["results"]
+    assert lci(*args, "Page.truncate", "--json", "--root", str(unknown)).json()["unresolved_uses"] == 4
+    listed = lci("refs", "truncate", "--role", "call", "--json", "--root", str(unknown)).json()["results"]
     assert len(listed) == 5
 
 
 def test_calls_without_a_known_target_pass_the_filters(lci: Lci, unknown: Path) -> None:
     for flag, value, uses in (("--path", "more/**", 1), ("--exclude", "more/**", 3), ("--lang", "go", 0)):
-        ran = lci("callers", "Page.turn_over", flag, value, "--json", "--root", str(unknown))
+        ran = lci("callers", "Page.truncate", flag, value, "--json", "--root", str(unknown))
         assert ran.json()["unresolved_uses"] == uses
 
 

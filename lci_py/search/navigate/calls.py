@@ -84,12 +84,13 @@ def count_unresolved(nodes: Nodes, rows: Sequence[Row], request: GraphRequest, d
     if direction == "callees":
         return _lines(externals(nodes, rows))
     passes = _use_filter(nodes.snapshot, request.filters)
-    inherited = {(call.node, line) for call in nodes.inherited(rows) for line in call.lines}
+    listed = [*nodes.inherited(rows), *Dispatch(nodes).of_unknown_receiver(rows)]
+    known_sites = {(call.node, line) for call in listed for line in call.lines}
     methods = [row for row in rows if row["kind"] == "method"]
     owners = frozenset(row["qualified_name"].split(".")[-2] for row in methods if "." in row["qualified_name"])
     known = owners if len(methods) == len(rows) else frozenset[str]()
     names = sorted({row["symbol"] for row in rows})
-    return sum(unresolved_uses(nodes, name, passes, inherited, known) for name in names)
+    return sum(unresolved_uses(nodes, name, passes, known_sites, known) for name in names)
 
 
 def _use_filter(snapshot: Snapshot, filters: Filters) -> Callable[[Place], bool] | None:

@@ -15,8 +15,9 @@ from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, FIELD, FLOW, OVERRIDE, S
 from lci_py.callgraph.file_facts import family
 from lci_py.index.shards.graph import CALLS, INHERITS
 from lci_py.index.shards.symbol_queries import Member, calls_named, members_named, owned_names, parents, types_named
+from lci_py.search.navigate.external import open_receivers, unexplained_uses
 from lci_py.search.navigate.nodes import calls_by_node, merge_calls
-from lci_py.source.text.language_tables import has_rule, table_of
+from lci_py.source.text.language_tables import has_rule, library_methods, table_of
 from lci_py.types import graph as types
 from lci_py.types.record import NamedTuple
 
@@ -33,6 +34,10 @@ MOST_LISTED = 12
 _MOST_TYPES = 2_000
 #: Maximum number of interfaces with a method of the name that are compared.
 _MOST_INTERFACES = 100
+#: A call that runs more methods of a name than this is megamorphic: it may run others of the name, too.
+_MOST_MORPHS = 4
+#: Maximum number of calls without a known target of which the text is read; more are not listed anyway.
+_MOST_OPEN = 100
 #: Methods that are never called through the method of a base.
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__init_subclass__", "__post_init__", "initialize", "__construct"})
 #: Steps of edges to the function that actually runs: no further dispatch follows.
@@ -94,6 +99,7 @@ class Dispatch:
         self._implementing = cache(self._read_implementing)
         self._type_of_symbol = cache(self._read_type_of_symbol)
         self._taking_names = cache(self._read_taking_names)
+        self._open_calls = cache(self._read_open_calls)
 
     # --- both ways --------------------------------------------------------------------------------------------------
 
@@ -107,9 +113,9 @@ class Dispatch:
             rows: The definitions; origins of callers are indices into these.
             asked: Their nodes; origins of callees are indices into these.
         """
-        found = self.callers(rows) if direction == "callers" else self.callees(asked)
+        found = [*self.callers(rows), *self.megamorphic(rows)] if direction == "callers" else self.callees(asked)
         calls: dict[int, Call] = {}
-        by_name = self.by_name(rows) if direction == "callers" else []
+        by_name = [*self.by_name(rows), *self.of_unknown_receiver(rows)] if direction == "callers" else []
         for call in [*(call for one in found for call in one.calls), *by_name]:
             calls[call.node] = merge_calls(calls[call.node], call) if call.node in calls else call
         return list(calls.values()), found
@@ -120,7 +126,7 @@ class Dispatch:
         return [
             types.Through(places[one.declared], one.types, len(one.sites), bool(one.calls))
             for one in through
-            if one.declared in places
+            if one.declared in places and one.types
         ]
 
     # --- who calls ------------------------------------------------------------------------------------------------
@@ -149,6 +155,42 @@ class Dispatch:
             if sites:
                 through.append(Through(number, types[number], tuple(sorted(sites)), calls if listed else ()))
         return through
+
+    def megamorphic(self, rows: Sequence[Row]) -> list[Through]:
+        """The megamorphic calls that may run the given methods, by the uppermost method that each overrides."""
+        found: dict[int, tuple[Member, list[Edge]]] = {}
+        for origin, row in enumerate(rows):
+            for owner, method in self._of_row(row):
+                declared = [method, *self._overridden_methods(owner, method)][-1]
+                edges = found.setdefault(declared.number, (declared, []))[1]
+                edges += [(origin, node, line, DISPATCH | AMBIGUOUS) for node, line in self._megamorphic(owner, method)]
+        through = []
+        for number, (declared, edges) in found.items():
+            calls = tuple(calls_by_node(edges))
+            sites = tuple(sorted({(node, line) for _, node, line, _ in edges}))
+            listed = calls * (len(calls) <= self._most_callers)
+            if sites:
+                through.append(Through(number, len(self._further_targets(declared)), sites, listed))
+        return through
+
+    def _megamorphic(self, owner: int, method: Member) -> Iterator[tuple[int, int]]:
+        """Node and line of the calls that run so many namesakes in related types that the analysis of values has kept
+        no others, and which may run the method as well.
+        """
+        types = {owner, *self._supertypes(owner)}
+        types |= {below for above in tuple(types) for below in self._subtypes(above)}
+        targets = [m.number for o, methods in self._members(method.name).items() if o in types for m in methods]
+        known = self._sites([method.number])
+        edges = self._graph.edges(targets, CALLS, incoming=True)
+        run: dict[tuple[int, int], set[int]] = {}
+        for place, node, line, step in zip(*(column.tolist() for column in edges), strict=True):
+            if step & ~AMBIGUOUS == FLOW and (node, line) not in known:
+                run.setdefault((node, line), set()).add(place)
+        for (node, line), places in sorted(run.items()):
+            if len(places) > _MOST_MORPHS:
+                receivers = open_receivers(self._nodes, node, line, method.name)
+                if not all(receivers) or not receivers or self._are_related(self.type_around(node), owner):
+                    yield node, line
 
     def _sites(self, methods: Sequence[int]) -> set[tuple[int, int]]:
         edges = self._graph.edges(methods, CALLS, incoming=True)
@@ -320,6 +362,37 @@ class Dispatch:
             if (owner := next(owners, -1)) >= 0:
                 return owner
         return -1
+
+    # --- receivers of unknown type ------------------------------------------------------------------------------------
+
+    def of_unknown_receiver(self, rows: Sequence[Row]) -> list[Call]:
+        """The calls of the methods' names that may be on their objects: nothing says what the receiver is, the text
+        does not exclude it, and no method of the standard library has the name. None if there are too many callers to
+        list, and for languages without a table `library_methods`.
+        """
+        edges: list[Edge] = []
+        for origin, row in enumerate(rows):
+            for owner, method in self._of_row(row):
+                for node, line, is_own in self._open_calls(method.name, family(method.language)):
+                    if not is_own or self._are_related(self.type_around(node), owner):
+                        edges.append((origin, node, line, DISPATCH | AMBIGUOUS))
+        calls = calls_by_node(edges)
+        return calls if len(calls) <= self._most_callers else []
+
+    def _read_open_calls(self, name: str, language: str) -> list[tuple[int, int, bool]]:
+        """Node and line of the calls of a name that no edge explains, and whether they are on the own object."""
+        of_library = library_methods(language)
+        if not of_library or not name.rstrip("?!").isidentifier() or name.startswith("__"):
+            return []
+        uses = unexplained_uses(self._nodes, name)
+        if len(uses) > _MOST_OPEN:
+            return []
+        found = []
+        for (node, line), _ in sorted(uses.items()):
+            if self._nodes.family(self._nodes.file_of(node)) == language:
+                receivers = open_receivers(self._nodes, node, line, name)
+                found += [(node, line, own) for own in sorted(set(receivers)) if own or name not in of_library]
+        return found
 
     # --- names that are put together --------------------------------------------------------------------------------
 

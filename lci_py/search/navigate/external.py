@@ -9,6 +9,7 @@ from lci_py.callgraph.file_facts import bound_name
 from lci_py.index.shards.graph import CALLS, INHERITS
 from lci_py.index.shards.symbol_queries import calls_in, calls_named, imports_in, names, types_named
 from lci_py.search.navigate.nodes import step_name
+from lci_py.source.text.language_tables import has_rule, words_of
 from lci_py.types.graph import External
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ _TYPE = re.compile(r"(?:\w+(?:::|\.))*([A-Z]\w*[a-z]\w*)(?:::)?(?:<.*>)?", re.DO
 #: The name of a call of an element, `t[name]()`: as `ELEMENT` of source.syntax.captures, which a query does not import.
 _ELEMENT = "[]"
 _FIRST = re.compile(r"[\w$]+")
+#: The variable that a receiver begins with, also with the sign of Perl or Ruby.
+_VARIABLE = re.compile(r"[@$%]*((?!\d)[\w$]+)")
 #: Steps of edges whose target may have another name than the call: functions as values, renaming imports.
 _RENAMED = frozenset({"flow", "value", "import"})
 
@@ -176,6 +179,28 @@ def unexplained_uses(nodes: Nodes, name: str, known: Container[tuple[int, int]] 
         renamed = any(step in _RENAMED for _, step in found)
         unexplained[place] = _unexplained_at(nodes, place, name) if renamed else uses[place]
     return unexplained
+
+
+def open_receivers(nodes: Nodes, node: int, line: int, name: str) -> list[bool]:
+    """The calls of a method's name by a node on a line that may be on an object of any type: True for each call on the
+    caller's own object. Left out are calls on what an import binds, on literals, on the base, on other types, and
+    functions.
+    """
+    file = nodes.file_of(node)
+    language = nodes.language(file)
+    bound = _imports_by_name(nodes, file)
+    own, base = words_of(language, "self_names"), words_of(language, "super_names")
+    bare = has_rule(language, "implicit_self")
+    found = []
+    for call in calls_in(nodes.snapshot.symbols, file):
+        if (call.line, call.name) != (line, name) or nodes.graph.caller(file, call.caller) != node:
+            continue
+        first = _VARIABLE.match(call.receiver)
+        if call.receiver in own or (bare and not call.receiver):
+            found.append(True)
+        elif first and first[1] not in base and first[1] not in bound:
+            found += [False] * (_TYPE.fullmatch(call.receiver.removesuffix("()")) is None)
+    return found
 
 
 def external_calls(nodes: Nodes, name: str) -> list[tuple[int, int]]:

@@ -69,9 +69,13 @@ class Nodes:
     def _files(self) -> list[tuple[str, str]]:
         return [(path, language) for path, language in self.snapshot.symbols.per_file("path, language")]
 
+    def language(self, file: int) -> str:
+        """A file's language."""
+        return self._files[file][1]
+
     def family(self, file: int) -> str:
         """The family of a file's language."""
-        return family(self._files[file][1])
+        return family(self.language(file))
 
     def places(self, nodes: Iterable[int]) -> dict[int, Place]:
         """The place of each node."""

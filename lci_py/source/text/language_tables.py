@@ -60,3 +60,12 @@ def has_rule(language: str, rule: str) -> bool:
 def words_of(language: str, key: str) -> frozenset[str]:
     """The words that a language lists under a key; none if it has no such key."""
     return frozenset(table_of(language).get(key, ()))
+
+
+@cache
+def library_methods(language: str) -> frozenset[str]:
+    """The names of the methods of a language's standard library; none if nobody has listed them."""
+    try:
+        return frozenset(shared_table(f"{language}/library_methods")["names"].split())
+    except FileNotFoundError:
+        return frozenset()

@@ -162,3 +162,24 @@ def test_what_is_folded_is_wrapped_to_the_terminal(more: Path, on_a_terminal: Ca
     shown = on_a_terminal(more, "show", "T3.serve", "--callers", "--signature", "--color", "never").replace("\r", "")
     assert "⚠ 13 calls through a.H.serve" in shown and "\n      `lci callers a.H.serve` lists them\n" in shown
     assert all(len(line) <= 80 for line in shown.splitlines())
+
+
+def test_calls_on_objects_of_unknown_type_may_mean_every_method_of_the_name(lci: Lci, tmp_path: Path) -> None:
+    shapes = "class Leaf:\n    def build_all(self): pass\n    def read(self): pass\n\nclass Stem:\n    def build_all(self): pass\n    def read(self): pass\n"
+    use = (
+        "import other\n\ndef either(part, table):\n    part.build_all()\n    table['k'].build_all()\n\n"
+        "def neither(file):\n    file.read()\n    other.build_all()\n    Other().build_all()\n    build_all()\n"
+    )
+    root = build(tmp_path / "repo", {"shapes.py": shapes, "use.py": use})
+    for name in ("Leaf.build_all", "Stem.build_all"):
+        found = answer(lci, root, "callers", name)
+        assert steps(found) == {"either": "dispatch"}
+        assert found["results"][0]["sites"] == [4, 5]
+    assert answer(lci, root, "callers", "Leaf.read")["results"] == []  # files and sockets have it
+
+
+def test_a_call_with_many_known_targets_may_have_more(lci: Lci, tmp_path: Path) -> None:
+    kinds = "".join(f"class K{n}(Base):\n    def act(self): pass\n\n" for n in range(12))
+    run = f"def run(each):\n    each.act()\n\nfor kind in [{', '.join(f'K{n}()' for n in range(12))}]:\n    run(kind)\n"
+    root = build(tmp_path / "repo", {"a.py": f"class Base:\n    pass\n\n{kinds}{run}"})
+    assert {answer(lci, root, "callers", f"K{n}.act")["results"][0]["symbol"] for n in range(12)} == {"run"}
