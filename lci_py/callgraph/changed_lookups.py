@@ -86,6 +86,8 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
             at_top = typed.scope < 0 and typed.name
             look_up = ("module", path, typed.name) if at_top else ("typed", path, owner, typed.name)
         yield look_up, (typed.kind, scope, typed.text, typed.expr, within, language)
+        if extended := typed.extended:
+            yield ("extending", family, owner), (scope, extended)
     for base in facts.bases:
         yield ("heirs", family, base.name.rpartition(".")[2]), (ids[base.symbol], language)
         yield ("bases", path, facts.names[base.symbol]), (ids[base.symbol], base.name, language)

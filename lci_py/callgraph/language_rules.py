@@ -46,6 +46,7 @@ RULES = {
     "plain_self": "`self` is no keyword, but mostly a name that the program gave to the object around.",
     "companions": "A class may have a companion object of the same name, whose members are called on that name.",
     "extensions": "Methods that are called on an object may be defined as extensions of its type elsewhere.",
+    "extension_methods": "A static method may be called on an object that it takes as its first parameter, `this`.",
     "storing": "Functions that are stored in fields and variables are followed by `StoredFunctions`.",
     "function_tables": "Functions are stored in tables, by name.",
     "templates": "Templates deduce types of arguments, conversions are ranked, and members stand anywhere.",

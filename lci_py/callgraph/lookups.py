@@ -27,7 +27,7 @@ from lci_py.callgraph.language_rules import lists_star_names
 from lci_py.callgraph.lookup_tables import Definition, Tables
 from lci_py.source.text.language_tables import has_rule
 from lci_py.types.expressions import PARAMETERS
-from lci_py.types.source import FIELD, FIELD_TYPE, Import, StoredFunction, TypeHint
+from lci_py.types.source import FIELD, FIELD_TYPE, TAKES, Import, StoredFunction, TypeHint
 
 T = TypeVar("T")
 LookUp = tuple[str, ...]
@@ -45,6 +45,8 @@ MOST_STORED, MOST_STORED_ANYWHERE = 32, 8
 BY_NAME = frozenset({FIELD, FIELD_TYPE})
 #: Maximum number of definitions of a name that are compared with a type that may be opened again.
 _MOST_REOPENED = 200
+#: Maximum number of extension methods of a name that are compared with a receiver.
+_MOST_EXTENDING = 100
 _MEMO = 50_000  # answers that are kept: memory must not grow with the repository
 #: Files whose macros are kept with the calls in them.
 _MACRO_FILES = 64
@@ -116,6 +118,7 @@ class LookUps:
             "stars": lambda path: self._facts(path).stars,
             "includes": lambda path: self._facts(path).included,
             "heirs": self._heirs,
+            "extending": self._extending,
             "all": self._all,
             "only": self._only,
             "type": lambda family, name: _single(self._types(family, name)),
@@ -308,6 +311,10 @@ class LookUps:
     def all_named(self, family: str, name: str) -> list[Definition]:
         """The definitions of a name that other files can see; none if there are more than `MOST_NAMED`."""
         return self._ask(("all", family, name))
+
+    def extending(self, family: str, name: str) -> list[tuple[Definition, str]]:
+        """The extension methods of a name, each with the type of the objects on which it is called."""
+        return self._ask(("extending", family, name))
 
     def member(self, owner: Definition, name: str) -> Definition | None:
         """A type's own member of a name, in its own file or, as in Go, in another file of its folder."""
@@ -528,6 +535,14 @@ class LookUps:
 
     def _heirs(self, family: str, name: str) -> list[Definition]:
         return [found for found in self.tables.heirs(name) if self.files.families[found.file] == family]
+
+    def _extending(self, family: str, name: str) -> list[tuple[Definition, str]]:
+        return [
+            (item, extended)
+            for item in self._definitions_named(family, name)
+            for hint in self.tables.facts(item.file).typed.get((self.place(item), TAKES), ())
+            if (extended := hint.extended)
+        ][:_MOST_EXTENDING]
 
     def _all(self, family: str, name: str) -> list[Definition]:
         found = self._shared_definitions(family, name)

@@ -132,6 +132,14 @@ class TypeHint(NamedTuple):
         return self.kind in (ASSIGNED, RETURNED)
 
     @property
+    def extended(self) -> str:
+        """The type of the objects on which an extension method is called, if it says its parameters; else ""."""
+        if self.kind != TAKES or "this " not in self.text:
+            return ""
+        modifier, _, type_ = self.text.partition(";")[0].rpartition(":")[2].rpartition(" ")
+        return type_ if modifier == "this" else ""
+
+    @property
     def packed(self) -> str:
         """The text of a type, or the packed expression of a value."""
         return self.text or pack(self.expr)

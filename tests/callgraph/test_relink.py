@@ -598,6 +598,15 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"a/templates/x/y.html": "<p>\n"},
         {"a.py"},
     ),
+    "what an extension method extends": (
+        {
+            "A.cs": "class A { void G(string s) { s.F(); } }\n",
+            "B.cs": "static class B { static void F(this int n) { } }\n",
+            "C.cs": "class C { void G(string s) { s.H(); } }\n",
+        },
+        {"B.cs": "static class B { static void F(this string n) { } }\n"},
+        {"A.cs"},
+    ),
     "a language": (
         {
             "tool": "#!/bin/bash\nf() {\n  g\n}\n",

@@ -9,7 +9,7 @@ from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.evaluate import Evaluator
 from lci_py.callgraph.resolve.overloads import Targets
-from lci_py.callgraph.resolve.values import CLASS, FUNCTION, INSTANCE, Value, Values
+from lci_py.callgraph.resolve.values import CLASS, EXTENDING, FUNCTION, INSTANCE, Value, Values
 from lci_py.source.syntax.arity import UNKNOWN, takes
 from lci_py.source.text.language_tables import has_rule, table_of
 
@@ -62,7 +62,9 @@ class Callees:
         return tuple(found.items())
 
     def _of_value(self, value: Value, arguments: int) -> Iterator[tuple[Definition, int]]:
-        if value.kind == FUNCTION and value.at is not None:
+        if value.kind == FUNCTION and value.at is not None and value.text == EXTENDING:
+            yield value.at, value.step
+        elif value.kind == FUNCTION and value.at is not None:
             for found in self._as_constructor(value.at) or self._overloads(value.at, arguments):
                 yield found, value.step
         elif value.kind == CLASS and value.at is not None and value.at.kind != "type":

@@ -32,11 +32,23 @@ from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve import overloads
 from lci_py.callgraph.resolve.callees import Callees
 from lci_py.callgraph.resolve.evaluate import Evaluator
+from lci_py.callgraph.resolve.extension_methods import parse_receiver
 from lci_py.callgraph.resolve.imports import ImportResolver
 from lci_py.callgraph.resolve.macro_calls import Expansions
 from lci_py.callgraph.resolve.overloads import Targets
 from lci_py.callgraph.resolve.stored_functions import StoredFunctions, StoredValues
-from lci_py.callgraph.resolve.values import BASES, CLASS, DEPTH, EXTERNAL, FUNCTION, INSTANCE, MODULE, Value, Values
+from lci_py.callgraph.resolve.values import (
+    BASES,
+    CLASS,
+    DEPTH,
+    EXTENDING,
+    EXTERNAL,
+    FUNCTION,
+    INSTANCE,
+    MODULE,
+    Value,
+    Values,
+)
 from lci_py.source import frameworks
 from lci_py.source.extract.expressions import parse
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
@@ -126,7 +138,9 @@ class FileLinker:
                     targets = known[asked] = calls.implicit(name, receiver, around)
                 else:
                     targets = known[asked] = calls.resolve(name, receiver, around, arguments)
-            if passed and targets and arguments > REGISTERED:
+            if targets and (name, receiver) in calls.extended:
+                targets = self.overloads.of_extension(targets, receiver, arguments, passed, caller)
+            elif passed and targets and arguments > REGISTERED:
                 targets = self.overloads.by_types(targets, passed, caller)
             if not targets:
                 continue
@@ -154,6 +168,7 @@ class _CallResolver:
         self.known = linker.callees.known  # symbol to definition, of targets
         self._arguments = UNKNOWN  # of the current call
         self._resolved: dict[tuple[str, str, int, int], Targets] = {}  # by name, receiver, scope and arguments
+        self.extended: set[tuple[str, str]] = set()  # names and receivers of calls of extension methods
         self._expansions = Expansions(self._look, linker.evaluator.names.scope, self)
         self.facts = self._look.tables.facts(file)
         self.imports = [(item, linker.imports.targets(file, item)) for item in self.facts.imports]
@@ -326,7 +341,8 @@ class _CallResolver:
 
     def _targets_on_receiver(self, name: str, receiver: str, caller: int) -> Targets:
         """The definitions that a call on a receiver means."""
-        values = self._evaluate.expression(self.file, caller, parse(receiver))
+        expr = parse_receiver(receiver) if has_rule(self._language, "extension_methods") else parse(receiver)
+        values = self._evaluate.expression(self.file, caller, expr)
         if not values and has_rule(self._language, "qualified"):
             named, rest = self._evaluate.qualified(self.file, parse(f"{receiver}.{name}"))
             if named and not rest:
@@ -342,6 +358,12 @@ class _CallResolver:
                     found.extend(self._evaluate.members.attribute(result, name, 8))
             else:
                 found.extend(self._evaluate.members.attribute(value, name, 8))
+        if any(value.text == EXTENDING for value in found):
+            members = [value for value in found if value.kind == FUNCTION and value.text != EXTENDING]
+            if members:  # they come first
+                found = members
+            else:
+                self.extended.add((name, receiver))
         if name == "class" and has_rule(self._language, "class_of_objects"):
             found = [value for value in found if value.kind == FUNCTION]  # to ask for the class makes no object
         targets = self._run(found) or self._called_by_library(values, name)

@@ -16,6 +16,7 @@ from lci_py.callgraph.language_rules import name_rules
 from lci_py.callgraph.linearize import merge_orders
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.resolve.extension_methods import ExtensionMethods
 from lci_py.callgraph.resolve.go_packages import in_package, named_type
 from lci_py.callgraph.resolve.imports import ImportResolver
 from lci_py.callgraph.resolve.module_names import RUST_MODULES, ModuleNames
@@ -25,6 +26,7 @@ from lci_py.callgraph.resolve.values import (
     BASES,
     CLASS,
     DEPTH,
+    EXTENDING,
     EXTERNAL,
     FUNCTION,
     HOLDERS,
@@ -294,6 +296,7 @@ class Evaluator:
         if at.kind == "constructor":
             return (Value(INSTANCE, around, TYPE),) if around is not None else ()
         overloaded = around is not None and has_rule(self._look.files.heads[at.file].language, "overloads")
+        overloaded = overloaded and value.text != EXTENDING
         beside = self._look.own_members(around, self._look.name(at)) if around is not None and overloaded else []
         hints = [self._look.hints(one, "") for one in beside or [at]]
         found = distinct(v for rows in hints for v in self.types.rows(at.file, rows, depth - 1))
@@ -553,6 +556,7 @@ class Members:
         self._all = evaluator
         self._look = look_ups
         self._import = imports
+        self._extensions = ExtensionMethods(look_ups, self, imports)
         self._memo: dict[tuple[Value, str, int], Values] = {}
         self._lineages: dict[tuple[int, int], tuple[Definition, ...]] = {}
         self._bases: dict[int, tuple[Definition, ...]] = {}
@@ -582,18 +586,19 @@ class Members:
             declared = find_dotted(self._look, value.files[0], -1, f"::{full}") if value.files else None
             if declared is not None:
                 return (value_of(declared, PACKAGE),)
-            return self._extension(value, name) or (value._replace(text=full),)
+            added = self._extensions.of_library_type(value, name) or self._extensions.of(value, name)
+            return added or (value._replace(text=full),)
         if value.kind == MODULE:
             return self._of_module(value, name, depth)
         if value.at is None:
-            return ()
+            return self._extensions.of(value, name)
         if value.kind == BASES:
             inherited = (self._look.member(base, name) for base in self.lineage(value.at)[1:])
             return next(((value_of(member, SELF),) for member in inherited if member is not None), ())
         if name == "this":  # Outer.this
             return (value._replace(kind=INSTANCE, step=SELF),)
         step = value.step
-        found = self.of_type(value, name, depth) or self._of_class(value, name)
+        found = self.of_type(value, name, depth) or self._of_class(value, name) or self._extensions.of(value, name)
         if value.text[:1] == "<" or has_rule(self._look.files.heads[value.at.file].language, "generic"):
             found = self._all.types.arguments.of_member(value, name, found, depth)
         if value.kind == INSTANCE and step != SELF:
@@ -637,18 +642,6 @@ class Members:
             declared = find_in_module(self._look, value.at, name)
             return (value_of(declared, value.step),) if declared is not None else ()
         return ()
-
-    def _extension(self, value: Value, name: str) -> Values:
-        """A method that the repository adds to an external type."""
-        head = self._look.files.heads[value.files[0]] if value.files else None
-        if head is None or not has_rule(head.language, "adopting"):
-            return ()
-        owner = value.text.rpartition(".")[2]
-        found = [item for item in self._look.all_named(head.family, name) if item.owner == owner]
-        if has_rule(head.language, "named_extensions"):
-            found = [item for item in found if self._import.is_named(item, name)]
-        own = [item for item in found if item.file == value.files[0]]
-        return (value_of((own or found)[0], TYPE),) if found else ()
 
     def _of_module(self, value: Value, name: str, depth: int) -> Values:
         modules = self._all.modules

@@ -40,7 +40,9 @@ TOP = frozenset({"Object", "Any", "dynamic"})
 WHOLE = frozenset({"int", "long", "short", "byte", "uint", "ulong", "ushort", "sbyte"})
 OF_NUMBERS = frozenset("Number Comparable Serializable IComparable IConvertible IFormattable ValueType".split())
 OF_TEXTS = frozenset("CharSequence Comparable Serializable Constable IEnumerable IComparable ICloneable".split())
-OF_ARRAYS = frozenset("Cloneable Serializable Array IEnumerable ICollection IList ICloneable".split())
+OF_ARRAYS = frozenset(
+    "Cloneable Serializable Array IEnumerable ICollection IList ICloneable IReadOnlyCollection IReadOnlyList".split()
+)
 #: Types without derived types.
 FINAL = frozenset(
     """String Class Integer Long Short Byte Character Boolean Float Double StringBuilder StringBuffer Void Optional URI
@@ -48,16 +50,16 @@ FINAL = frozenset(
 )
 _LIBRARY = """
 Iterable:
-Collection: Iterable
-List: Collection Iterable
+Collection: Iterable IList ICollection IEnumerable IReadOnlyCollection IReadOnlyList
+List: Collection Iterable IList ICollection IEnumerable IReadOnlyList IReadOnlyCollection
 Set: Collection Iterable
-Queue: Collection Iterable
+Queue: Collection Iterable ICollection IEnumerable IReadOnlyCollection
 Deque: Queue Collection Iterable
-SortedSet: Set Collection Iterable
+SortedSet: Set Collection Iterable ISet ICollection IEnumerable IReadOnlyCollection
 ArrayList: AbstractList List Collection Iterable RandomAccess
-LinkedList: List Deque Queue Collection Iterable
+LinkedList: List Deque Queue Collection Iterable ICollection IEnumerable IReadOnlyCollection
 ArrayDeque: Deque Queue Collection Iterable
-HashSet: Set Collection Iterable
+HashSet: Set Collection Iterable ISet ICollection IEnumerable IReadOnlyCollection
 LinkedHashSet: HashSet Set Collection Iterable
 TreeSet: SortedSet Set Collection Iterable
 MutableList: List Collection Iterable
@@ -115,10 +117,15 @@ Supplier:
 Consumer:
 Function:
 IEnumerable:
+IReadOnlyCollection: IEnumerable
+IReadOnlyList: IReadOnlyCollection IEnumerable
+IReadOnlyDictionary: IReadOnlyCollection IEnumerable
+IQueryable: IEnumerable
+ISet: ICollection IEnumerable
 ICollection: IEnumerable
 IList: ICollection IEnumerable
 IDictionary: ICollection IEnumerable
-Dictionary: IDictionary ICollection IEnumerable
+Dictionary: IDictionary ICollection IEnumerable IReadOnlyDictionary IReadOnlyCollection
 TextReader: IDisposable
 TextWriter: IDisposable
 """
@@ -132,6 +139,8 @@ OF_OBJECTS = {
     "toString": "String", "hashCode": "int", "equals": "boolean", "getClass": "Class", "ToString": "String",
     "GetHashCode": "int", "Equals": "boolean", "GetType": "Type",
 }  # fmt: skip
+#: Members of a nullable value that are the value.
+OF_NULLABLE = frozenset({"Value", "GetValueOrDefault"})
 #: The result types of methods of strings.
 OF_STRINGS = {
     "length": "int", "indexOf": "int", "isEmpty": "boolean", "charAt": "char", "substring": "String", "trim": "String",

@@ -19,11 +19,13 @@ from lci_py.callgraph.resolve.argument_types import (
     PROMOTED,
     StaticType,
 )
+from lci_py.callgraph.resolve.extension_methods import parse_receiver
 from lci_py.callgraph.resolve.static_types import StaticTypes, TypesOfArguments
-from lci_py.source.extract.arguments import NO_LABEL, SEPARATOR
+from lci_py.source.extract.arguments import KNOWN, NO_LABEL, SEPARATOR, UNKNOWN
 from lci_py.source.extract.cpp_arguments import TEMPLATE, agree
 from lci_py.source.syntax.arity import has_defaults, lacks_only_defaults, takes, with_least
 from lci_py.source.text.language_tables import has_rule
+from lci_py.types.expressions import CAST
 from lci_py.types.search import TYPE_KINDS
 from lci_py.types.source import DEFAULTS, TAKES
 
@@ -122,7 +124,7 @@ class Overloads:
         self._language = ""
         self._ranks = False
         self._given: dict[tuple[int, str], StaticTypes] = {}
-        self._meant: dict[tuple[Targets, tuple[StaticTypes, ...], tuple[str, ...]], Targets] = {}
+        self._meant: dict[tuple[Targets, tuple[StaticTypes, ...], tuple[str, ...], bool], Targets] = {}
         self._derived: dict[int, bool] = {}
         self._arities: dict[int, int] = {}
         self._templates: set[int] = set()
@@ -215,13 +217,32 @@ class Overloads:
                 self._known.update((item.symbol, item) for item in found)
                 yield [item.symbol for item in found]
 
-    def by_types(self, targets: Targets, passed: str, place: int) -> Targets:
+    def of_extension(
+        self, targets: Targets, receiver: str, arguments: int, passed: str, place: int
+    ) -> Targets:  # fmt: skip
+        """The extension methods among the targets that a call on a receiver can mean, as the static methods that they
+        are: the receiver is the first argument. Other arguments are as in `by_types` and `Call`.
+        """
+        found = [
+            target for target in targets
+            # The arity is that of both forms of a call.
+            if arguments < 0 or all(takes(self.arity(self._known[target[0]]), n) for n in (arguments, arguments + 1))
+        ]  # fmt: skip
+        if len(found) < 2:
+            return tuple(found)
+        literal = parse_receiver(receiver)[-1:]
+        first = KNOWN + literal[0].name if literal and literal[0].kind == CAST else receiver
+        texts = [first if SEPARATOR not in first else UNKNOWN, *([passed] if passed else [UNKNOWN] * max(arguments, 0))]
+        return self.by_types(tuple(found), SEPARATOR.join(texts), place, together=True)
+
+    def by_types(self, targets: Targets, passed: str, place: int, *, together: bool = False) -> Targets:
         """The targets that a call with such arguments can mean at a place of the file.
 
         Args:
             targets: Definitions that take so many arguments.
             passed: As in `Call`.
             place: Of the enclosing symbol, or -1.
+            together: The targets are alternatives, whichever types they are in.
         """
         inherited = has_rule(self._language, "inherited_overloads")
         if len(targets) == 1 and not (inherited and self._is_of_derived(targets[0][0])):
@@ -232,14 +253,14 @@ class Overloads:
             names = tuple(text.rpartition("=")[0] for text in texts)
             texts = [text.rpartition("=")[2] for text in texts]
         given = tuple(self._argument(place, text) for text in texts)
-        asked = targets, given, names
+        asked = targets, given, names, together
         found = self._meant.get(asked)
         if found is None:
             self._names = names
-            found = self._meant[asked] = self._for_types(targets, given)
+            found = self._meant[asked] = self._for_types(targets, given, together=together)
         return found
 
-    def _for_types(self, targets: Targets, given: Sequence[StaticTypes]) -> Targets:
+    def _for_types(self, targets: Targets, given: Sequence[StaticTypes], *, together: bool) -> Targets:
         groups: dict[tuple[bool, int, int | str], list[tuple[int, int]]] = {}
         for symbol, step in targets:
             at = self._known.get(symbol)
@@ -252,6 +273,8 @@ class Overloads:
             beside: tuple[int, int | str] = at.file, around
             if self._ranks:  # those of a type or namespace stand in any file
                 beside = -1, at.owner or (facts.names[around] if around >= 0 else "")
+            elif together:
+                beside = -1, ""
             groups.setdefault((step & ~AMBIGUOUS == OVERRIDE, *beside), []).append((symbol, step))
         kept: dict[bool, list[tuple[int, int]]] = {False: [], True: []}
         for (overriding, _, _), group in groups.items():
@@ -333,6 +356,7 @@ class Overloads:
         if text[:1] == TEMPLATE and self._ranks:
             self._templates.add(at.symbol)
             text = text[1:]
+        text = text.replace(":this ", ":", 1)
         return text.split(SEPARATOR) if text else [] if self._look.arity(at) == 0 else None
 
     def _in_order(self, texts: list[str] | None, arguments: int) -> list[str] | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from lci_py.callgraph.language_rules import TRANSPARENT
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.argument_types import (
@@ -31,6 +32,7 @@ from lci_py.callgraph.resolve.library_types import (
     KOTLIN,
     NUMBERS,
     OF_ARRAYS,
+    OF_NULLABLE,
     OF_NUMBERS,
     OF_OBJECTS,
     OF_STRINGS,
@@ -146,6 +148,8 @@ class TypesOfArguments:
         if last in NUMBERS or last in TOP or last == "String":
             return StaticType(last, arrays)
         type_ = StaticType(last, arrays, None, file, place, item.name)
+        if last == "Action" and has_rule(self._language, "delegates") and self.definition(type_) is None:
+            return StaticType(f"{LAMBDA}0", arrays)  # a function, like `Action<T>`
         if _VARIABLE.match(last):  # a type parameter, which may have a bound
             at = self.definition(type_)
             return StaticType(self._look.name(at) if at is not None else "Object", arrays, at)
@@ -193,7 +197,16 @@ class TypesOfArguments:
             whole = self._expression(file, place, before, depth - 1)
             if all(one.arrays for one in whole):
                 found = tuple(one._replace(arrays=one.arrays - 1) for one in whole)
-        found = found or self._of_all(self._evaluate.expression(file, place, expr, _DEPTH))
+        if not found:
+            values = self._evaluate.expression(file, place, expr, _DEPTH)
+            member = before[-1] if last.kind == CALL else last
+            if member.kind == ATTR and has_rule(self._language, "own_conversions"):
+                # A member of a library's type, of which only the name is known: `DateTime.Now`.
+                values = tuple(v for v in values if v.kind != EXTERNAL or not v.text.endswith(f".{member.name}"))
+                if not values and member.name in OF_NULLABLE:
+                    found = self._expression(file, place, expr[: -2 if last.kind == CALL else -1], depth - 1)
+                    return found if all(one.at is None and one.name not in TRANSPARENT for one in found) else ()
+            found = self._of_all(values)
         if not found and last.kind == CALL and len(before) > 1 and before[-1].kind == ATTR:
             return self._of_method(file, place, before[:-1], before[-1].name, depth)
         return found
@@ -373,7 +386,7 @@ class TypesOfArguments:
 
     def _converted(self, wanted: StaticType) -> int:
         """C#: a user-defined type may declare conversions from others."""
-        known = wanted.name in SUPERTYPES or wanted.name in FINAL
+        known = wanted.name in SUPERTYPES or wanted.name in FINAL or wanted.name.startswith(LAMBDA)
         return NO if known or not has_rule(self._language, "own_conversions") else CONVERTED
 
     def _derived(self, at: Definition, wanted: StaticType) -> int:
@@ -401,7 +414,11 @@ class TypesOfArguments:
         count, known = given.name.removeprefix(LAMBDA), FUNCTIONAL.get(wanted.name)
         if known is not None:
             return NO if count.isdigit() and int(count) != known else EXACT
-        if wanted.name in FINAL or wanted.name in TOP or wanted.name in SUPERTYPES:
+        if wanted.name in FINAL:
+            return NO
+        if wanted.name in TOP and not has_rule(self._language, "strict_types"):
+            return BOXED
+        if wanted.name in TOP or wanted.name in SUPERTYPES:
             return NO if has_rule(self._language, "strict_types") else MAYBE
         at = self.definition(wanted)
         return NO if at is not None and at.kind in ("class", "enum", "struct", "object") else EXACT

@@ -13,6 +13,8 @@ from lci_py.types.search import TYPE_KINDS
 DEPTH = 14
 MOST_VALUES = 8
 INSTANCE, CLASS, FUNCTION, MODULE, EXTERNAL, MANY, BASES = range(7)
+#: The text of a FUNCTION that is an extension method, called on the object that it takes as its first argument.
+EXTENDING = "this"
 #: Kinds of definitions that have members.
 HOLDERS = TYPE_KINDS | {"module", "namespace"}
 _CLASSES = HOLDERS | {"type"}

@@ -30,6 +30,8 @@ KNOWN, FUNCTION, REFERENCE, UNKNOWN = "#", "->", "::", "?"
 NO_LABEL = "_"
 #: Types with type arguments for which no lambda is passed.
 _NO_FUNCTIONS = frozenset("List Map Set Collection Iterable Iterator Class Optional Stream Comparable".split())
+#: Delegates of the library, by how many type arguments say no type of a parameter.
+_DELEGATES = {"Action": 0, "Predicate": 0, "Func": 1}
 _MOST = 12
 #: Bytes of arguments that are read as text.
 _READ = 200
@@ -316,6 +318,7 @@ def parameter_types(
     counts = Counter((symbol.parent, symbol.name) for symbol in symbols if symbol.kind in FUNCTION_KINDS)
     constructors = {symbol.parent for symbol in symbols if symbol.kind == "constructor"}
     known: dict[int, dict[str, str]] = {-1: {}}
+    extensible = has_rule(language, "extension_methods")
     for place, symbol in enumerate(symbols):
         if symbol.arity <= 0:
             continue
@@ -323,6 +326,7 @@ def parameter_types(
         if kind in FUNCTION_KINDS:
             wanted = counts[symbol.parent, symbol.name] > 1 or symbol.parent in derived
             wanted = wanted or (kind == "constructor" and symbols[symbol.parent].arity > 0)
+            wanted = wanted or (extensible and "this " in symbol.signature)
         else:  # its head lists the parameters of a constructor
             wanted = kind in TYPE_KINDS and place in constructors
         if has_rule(language, "labels"):
@@ -377,6 +381,12 @@ def _variables(
                 if bound and bound[0].type == "type_bound" and bound[0].named_child_count:
                     bound = bound[0].named_children
                 own.setdefault(_text(name), _type(bound[0]) if bound else str(table_of(language)["top_type"]))
+        for clause in nodes[one].named_children if own else ():
+            if clause.type == "type_parameter_constraints_clause":  # where T : IShape
+                types = [part.child_by_field_name("type") for part in clause.named_children[1:]]
+                own.update(
+                    {_text(clause.named_children[0]): _type(type_) for type_ in types[::-1] if type_ is not None}
+                )
         found = known[one] = {**found, **own} if own else found
     return found
 
@@ -412,6 +422,8 @@ def _parameter_texts(node: Node, variables: dict[str, str], *, names: bool) -> I
                 type_ = parts[1] if len(parts) > 1 else None
                 name_of = parts[0] if names and parts else None
             name = f"{_text(name_of)}:" if name_of is not None else name
+            if names and any(part.type == "modifier" and _text(part) == "this" for part in child.children):
+                name += "this "  # an extension method
             yield name + _erased_type(type_, variables) + ("..." if many else _dimensions(child))
             many = False
         elif kind == "spread_parameter":
@@ -460,6 +472,12 @@ def _type(node: Node, depth: int = _NESTED) -> str:
     if kind == "function_type":
         group = _list(node, "function_type_parameters")
         return f"{FUNCTION}{group.named_child_count if group is not None else ''}"
+    if kind == "generic_name":
+        name, group = _text(node.named_children[0]), node.named_children[-1]
+        if name in _DELEGATES:
+            return f"{FUNCTION}{group.named_child_count - _DELEGATES[name]}"
+        if name == "Expression" and group.named_child_count:  # the tree of a lambda
+            return _type(group.named_children[0], depth - 1)
     text = _text(node)
     if text.isidentifier():
         return text[:80]

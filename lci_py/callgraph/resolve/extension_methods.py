@@ -1,0 +1,131 @@
+"""Methods that are called on objects of a type and stand outside of it: C#'s extension methods, and methods that a
+repository adds to a type of a library.
+
+Source:
+    ECMA-334, 12.8.10.3: if no method of the receiver is applicable, `receiver.M(x)` is `C.M(receiver, x)`, where `M` is
+    a static method of a class `C` whose first parameter has the modifier `this`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from lci_py.callgraph.edges import TYPE
+from lci_py.callgraph.resolve.library_types import (
+    CSHARP,
+    NUMBERS,
+    OF_ARRAYS,
+    OF_OBJECTS,
+    OF_STRINGS,
+    PRIMITIVES,
+    SUPERTYPES,
+    TOP,
+)
+from lci_py.callgraph.resolve.values import (
+    EXTENDING,
+    EXTERNAL,
+    FUNCTION,
+    INSTANCE,
+    MANY,
+    Value,
+    Values,
+    value_of,
+)
+from lci_py.source.extract.expressions import parse
+from lci_py.source.text.language_tables import has_rule
+
+if TYPE_CHECKING:
+    from lci_py.callgraph.lookup_tables import Definition
+    from lci_py.callgraph.lookups import LookUps
+    from lci_py.callgraph.resolve.evaluate import Members
+    from lci_py.callgraph.resolve.imports import ImportResolver
+    from lci_py.types.expressions import Expr
+
+#: A literal at the beginning of a receiver: a number, a text, `typeof(T)`.
+_LITERAL = re.compile(r"(?:(\d[\d_]*)(\.\d+)?([a-zA-Z]*)|[$@]*\"(?:\\.|[^\"\\])*\"|(typeof)\(\))(?=\.[A-Za-z_]|$)")
+_SUFFIXES = {"m": "decimal", "f": "float", "d": "double", "l": "long", "u": "uint", "ul": "ulong"}
+
+
+@lru_cache(maxsize=4096)
+def parse_receiver(text: str) -> Expr:
+    """As `parse`, for the receiver of a call, which may begin with a literal."""
+    match = _LITERAL.match(text)
+    if match is None:
+        return parse(text)
+    number, fraction, suffix, type_of = match.groups()
+    name = "Type" if type_of else "string"
+    if number:
+        name = _SUFFIXES.get(suffix.lower(), "double" if fraction else "int")
+    return parse(f"(_ as {name}){text[match.end() :]}")
+
+
+class ExtensionMethods:
+    """Finds the methods outside a type that an object of it has."""
+
+    def __init__(self, look_ups: LookUps, members: Members, imports: ImportResolver) -> None:
+        self._look = look_ups
+        self._members = members
+        self._import = imports
+
+    def of_library_type(self, value: Value, name: str) -> Values:
+        """A method that the repository adds to an external type."""
+        head = self._look.files.heads[value.files[0]] if value.files else None
+        if head is None or not has_rule(head.language, "adopting"):
+            return ()
+        owner = value.text.rpartition(".")[2]
+        found = [item for item in self._look.all_named(head.family, name) if item.owner == owner]
+        if has_rule(head.language, "named_extensions"):
+            found = [item for item in found if self._import.is_named(item, name)]
+        own = [item for item in found if item.file == value.files[0]]
+        return (value_of((own or found)[0], TYPE),) if found else ()
+
+    def of(self, value: Value, name: str) -> Values:
+        """The extension methods of a name that an object has."""
+        heads = self._look.files.heads
+        own = heads[self._look.own]
+        if value.kind not in (INSTANCE, EXTERNAL, MANY) or not has_rule(own.language, "extension_methods"):
+            return ()
+        candidates = self._look.extending(own.family, name)
+        candidates = [found for found in candidates if own.test or not heads[found[0].file].test]
+        if not candidates:
+            return ()
+        types, sure = self._types(value)
+        fits: list[tuple[Definition, bool]] = []
+        for item, text in candidates:
+            wanted = _plain(text)
+            if wanted in TOP or wanted in types or (value.kind == MANY and wanted.endswith("[]")):
+                fits.append((item, True))
+            elif not sure and wanted not in NUMBERS and self._look.only_type(own.family, wanted) is None:
+                fits.append((item, False))
+        known = [item for item, is_known in fits if is_known] or [item for item, _ in fits]
+        return tuple(Value(FUNCTION, item, TYPE, text=EXTENDING) for item in known)
+
+    def _types(self, value: Value) -> tuple[set[str], bool]:
+        """The names of the types of an object, bases included; whether it has no others from the libraries."""
+        found: set[str] = set()
+        own: set[str] = set()
+        if value.kind == MANY:
+            return {*OF_ARRAYS, "List", "IReadOnlyList", "IReadOnlyCollection"}, False
+        if value.at is not None:
+            lineage = self._members.lineage(value.at)
+            own = {self._look.name(one) for one in lineage}
+            found.update(_plain(base) for one in lineage for base in self._look.bases(one))
+            found -= own
+        else:
+            head, _, last = value.text.rpartition(".")
+            head = _plain(head)
+            found.add(
+                _plain(last)
+                if not head
+                else OF_OBJECTS.get(last) or (OF_STRINGS.get(last, "") if head == "String" else head)
+            )
+        outside = {above for name in found for above in SUPERTYPES.get(name, ())}
+        return own | found | outside, all(name in SUPERTYPES or name in NUMBERS or name == "String" for name in found)
+
+
+def _plain(text: str) -> str:
+    """The name of a type as written, without type arguments, by one of its names."""
+    name = text.partition("<")[0].rstrip("?").rpartition(".")[2]
+    return PRIMITIVES.get(name) or CSHARP.get(name, name)
