@@ -556,7 +556,7 @@ class Members:
         self._all = evaluator
         self._look = look_ups
         self._import = imports
-        self._extensions = ExtensionMethods(look_ups, self, imports)
+        self._extensions = ExtensionMethods(look_ups, self.lineage, imports)
         self._memo: dict[tuple[Value, str, int], Values] = {}
         self._lineages: dict[tuple[int, int], tuple[Definition, ...]] = {}
         self._bases: dict[int, tuple[Definition, ...]] = {}

@@ -37,9 +37,10 @@ from lci_py.source.extract.expressions import parse
 from lci_py.source.text.language_tables import has_rule
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lci_py.callgraph.lookup_tables import Definition
     from lci_py.callgraph.lookups import LookUps
-    from lci_py.callgraph.resolve.evaluate import Members
     from lci_py.callgraph.resolve.imports import ImportResolver
     from lci_py.types.expressions import Expr
 
@@ -64,9 +65,14 @@ def parse_receiver(text: str) -> Expr:
 class ExtensionMethods:
     """Finds the methods outside a type that an object of it has."""
 
-    def __init__(self, look_ups: LookUps, members: Members, imports: ImportResolver) -> None:
+    def __init__(
+        self, look_ups: LookUps, lineage: Callable[[Definition], tuple[Definition, ...]], imports: ImportResolver
+    ) -> None:  # fmt: skip
+        """Args:
+        lineage: Returns a type and its bases.
+        """
         self._look = look_ups
-        self._members = members
+        self._lineage = lineage
         self._import = imports
 
     def of_library_type(self, value: Value, name: str) -> Values:
@@ -82,7 +88,9 @@ class ExtensionMethods:
         return (value_of((own or found)[0], TYPE),) if found else ()
 
     def of(self, value: Value, name: str) -> Values:
-        """The extension methods of a name that an object has."""
+        """The extension methods of a name that an object has: those of its types; if there are none, and it may have
+        other types from the libraries, those of types that the repository does not define.
+        """
         heads = self._look.files.heads
         own = heads[self._look.own]
         if value.kind not in (INSTANCE, EXTERNAL, MANY) or not has_rule(own.language, "extension_methods"):
@@ -91,25 +99,27 @@ class ExtensionMethods:
         candidates = [found for found in candidates if own.test or not heads[found[0].file].test]
         if not candidates:
             return ()
-        types, sure = self._types(value)
+        types, are_all = self._types(value)
         fits: list[tuple[Definition, bool]] = []
         for item, text in candidates:
             wanted = _plain(text)
             if wanted in TOP or wanted in types or (value.kind == MANY and wanted.endswith("[]")):
                 fits.append((item, True))
-            elif not sure and wanted not in NUMBERS and self._look.only_type(own.family, wanted) is None:
+            elif not are_all and wanted not in NUMBERS and self._look.only_type(own.family, wanted) is None:
                 fits.append((item, False))
         known = [item for item, is_known in fits if is_known] or [item for item, _ in fits]
         return tuple(Value(FUNCTION, item, TYPE, text=EXTENDING) for item in known)
 
     def _types(self, value: Value) -> tuple[set[str], bool]:
-        """The names of the types of an object, bases included; whether it has no others from the libraries."""
+        """The names of the types of an object, bases included, and whether these are all. The type of a member of a
+        library's type (`DateTime.Now`) is unknown: most often it is the same.
+        """
         found: set[str] = set()
         own: set[str] = set()
         if value.kind == MANY:
             return {*OF_ARRAYS, "List", "IReadOnlyList", "IReadOnlyCollection"}, False
         if value.at is not None:
-            lineage = self._members.lineage(value.at)
+            lineage = self._lineage(value.at)
             own = {self._look.name(one) for one in lineage}
             found.update(_plain(base) for one in lineage for base in self._look.bases(one))
             found -= own
