@@ -296,7 +296,8 @@ class Routes:
     def _has_roots(self) -> bool:
         """Whether several folders make routers of which only one can be at the root."""
         roots = [item.file for item in self.items if item.row.kind == "root" and item.row.name]
-        return len({self.path(file).rpartition("/")[0] for file in roots if not self._tests[file]}) > 1
+        folders = {dirname(self.path(file)) for file in roots if not self._tests[file]}
+        return len([folder for folder in folders if "/vendor/" not in f"/{folder}"]) > 1
 
     def _router_of(self, item: Item) -> _Router:
         """What something is registered on. Of several variables of one name, the last one before it."""
@@ -409,8 +410,7 @@ class Routes:
         head, _, rest = name.replace("::", ".").partition(".")
         imported = self._imported(file, head)
         if not imported:
-            yield file, name
-            yield file, head  # `router.urls`
+            yield from dict.fromkeys(((file, name), (file, head)))  # `router.urls`
             if "." in rest and (file, name) not in self._routers:  # a field of another object: `self.events.router`
                 yield from self._fields.get(last(rest), ())
         for where, bound in imported:

@@ -128,6 +128,8 @@ FILES = {
     "auto/app.js": (
         "import fastify from 'fastify';\nconst app = fastify();\n"
         "app.register(autoload, { dir: path.join(__dirname, 'routes'), prefix: '/auto' });\n"
+        "app.register(fp(cats, { name: 'cats' }), { prefix: '/cats' });\n"
+        "async function cats(fastify) {\n  fastify.get('/', catchMouse);\n}\nfunction catchMouse() {}\n"
     ),
     "auto/routes/mice/index.js": "export default async function (fastify) {\n  fastify.get('/:id', catchMouse);\n}\nfunction catchMouse() {}\n",
     # net/http: the method in the pattern; groups that take a function
@@ -275,7 +277,7 @@ NAMES = {
     "CrateSet.partial_update": ["PATCH /drf/crates/{pk}", "PATCH /drf/shelves/<shelf>/crates/{pk}"],
     "open_up": ["POST /drf/crates/{pk}/open_up", "POST /drf/shelves/<shelf>/crates/{pk}/open_up"],
     "mine": ["GET /drf/crates/of-mine", "GET /drf/shelves/<shelf>/crates/of-mine"],
-    "catchMouse": ["GET /auto/mice/:id"],
+    "catchMouse": ["GET /auto/mice/:id", "GET /cats/"],
     "pack": ["GET /boxes/in/:id", "POST /boxes/signed/"], "opened_safe": ["GET /safe/{id}"],
     "tin": ["GET …/api/v3/tins/{id}"], "addTin": ["POST …/api/v3/deep/tins"], "GetA": ["GET …/a"],
     "read": ["GET /v1/items/{id}"], "session": ["inject"],

@@ -129,6 +129,7 @@ class Calls:
             text = re.search(row["finds"], self._captured.text(site.node))
             child = text[1] if text else ""
             child = f"{child}/{child[0]}" if child and "folder" in row else child
+        child = re.sub(row["wrapped"], r"\1", child) if "wrapped" in row else child
         if not _CHILD.match(child) or is_inline(child):
             return not made and "finds" not in row
         prefix, owner = self._around.prefix(site.node, row)

@@ -192,6 +192,6 @@ def part_name(method: str, path: str) -> str:
 
 def join_paths(before: str, path: str) -> str:
     """Two parts of a path with one slash between them."""
-    if not before or not path:
-        return before or path
+    if not before or not path or (before == UNKNOWN and path.startswith(UNKNOWN)):
+        return path or before
     return f"{before.rstrip('/')}/{path.lstrip('/')}"
