@@ -24,8 +24,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from lci_py import app
+from lci_py.callgraph.gc_paused import collect_rarely
 from lci_py.callgraph.resolve import calls
 from lci_py.cli.main import main
+from lci_py.index.build import worker_pool
 from lci_py.index.build.changes import TICK_NS
 from lci_py.search.engine import Engine
 from lci_py.source.extract.extract import extract
@@ -63,8 +65,13 @@ SLOW = (
     "source/extract/test_python_ast.py", "source/repository/test_hooks.py", "source/syntax/test_limits.py",
     "source/syntax/test_macro_text.py", "source/test_record_codec.py", "cli/test_stats.py", "training/test_wheel.py",
 )  # fmt: skip
-#: Folders and modules of commands that answer and start nothing: their fixture `lci` needs no process, a tenth of the time.
-ASKS = ("cli/", "search/")
+#: Folders and modules of commands that start nothing: their fixture `lci` needs no process, a tenth of the time.
+ASKS = ("cli/", "search/", "whole/test_formats.py", "whole/test_ignore_files.py", "whole/test_model_setting.py")
+#: Modules about the processes that parse. Elsewhere `app.build_index` parses in the process of the test, as on systems
+#: without fork: to fork a process of this size takes longer than to index a tree of three files.
+PARSES_APART = (
+    "index/build/test_worker_pool.py", "whole/test_hostile.py", "whole/test_processes.py", "whole/test_resume.py",
+)  # fmt: skip
 _ZYGOTE = pytest.StashKey[Zygote]()
 
 
@@ -98,6 +105,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+    collect_rarely()  # as a command does: at Python's own threshold a tenth of the time goes into collections
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -192,6 +200,15 @@ def _new_interpreter(*args: str, cwd: Path | None = None, stdin: str | None = No
         env={**os.environ, "PYTHONPATH": str(PROJECT), **env},
     )  # fmt: skip
     return Ran(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _parses_here(request: pytest.FixtureRequest) -> Iterator[None]:
+    module = request.path.relative_to(Path(__file__).parent).as_posix()
+    with pytest.MonkeyPatch.context() as patch:
+        if not module.startswith(PARSES_APART):
+            patch.setattr(worker_pool, "_FORKS", False)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -215,7 +215,8 @@ def test_a_broken_manifest_is_refused(store: Path, tmp_path: Path, name: str) ->
 @pytest.fixture(scope="module")
 def of_one_index(one: Engine) -> list[tuple[SearchRequest, Any]]:
     """Requests, and what one index answers."""
-    requests = [SearchRequest(query, mode, 10, snippet=2) for mode in MODES for query in ("store session", '"session"')]
+    requests = [SearchRequest("store session", mode, 10, snippet=2) for mode in MODES]
+    requests.append(SearchRequest('"session"', "multiview", 10, snippet=2))
     return [(request, said(one, request)) for request in requests]
 
 

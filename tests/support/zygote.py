@@ -29,6 +29,7 @@ from typing import Any, NoReturn
 PROJECT = Path(__file__).resolve().parents[2]
 
 _SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+_FSYNC = os.fsync
 _CLEAN = ("LD_PRELOAD", "PYTEST_CURRENT_TEST")
 #: A program that runs `lci` in a fork of the zygote with its own standard streams: the socket, then the arguments.
 RELAY = """
@@ -79,10 +80,6 @@ class Zygote:
         self._server.stdin.close()
         self._server.wait()
 
-    def start(self, argv: Sequence[str], cwd: Path, **options: Any) -> Running:
-        """Start `lci ARGV`, as the function `start`."""
-        return start(self.socket, argv, cwd, **options)
-
 
 def start(server: str, argv: Sequence[str], cwd: Path, streams: Sequence[int] = (), **options: Any) -> Running:
     """Start `lci ARGV` in a fork of the zygote with that socket.
@@ -93,11 +90,11 @@ def start(server: str, argv: Sequence[str], cwd: Path, streams: Sequence[int] = 
         cwd: Its current folder.
         streams: Descriptors that become its standard input, output and error. Without them, output and error are
             pipes, whose text the outcome has.
-        **options: `env`, variables to add, or `environment`, all of them; `input`, a text, or `stdin`, the name of
-            a file; `limit_s`, seconds after which it counts as hanging and is killed; `limits`, of `setrlimit`, by
-            name; `kill_after`, seconds after which its process group is killed; `strace`, the arguments of one
-            that is attached first; `exec`, to run a new interpreter; `contained`, to end and wait for everything
-            that it has started.
+        **options: `environment`, if not that of the zygote; `input`, a text, or `stdin`, the name of a file; `limit_s`,
+            seconds after which it counts as hanging and is killed; `limits`, of `setrlimit`, by name; `kill_after`,
+            seconds after which its process group is killed; `strace`, the arguments of one that is attached first;
+            `exec`, to run a new interpreter; `syncs`, to write to the disk where the zygote does not; `contained`, to
+            end and wait for everything that it has started.
     """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.connect("\0" + server)
@@ -330,13 +327,15 @@ def _child(request: dict[str, Any], out: int, err: int, gate: tuple[int, int]) -
             os.dup2(source, target)
         os.closerange(3, 256)
         os.chdir(request["cwd"])
-        for name in _CLEAN:
-            os.environ.pop(name, None)
         if "environment" in request:
             os.environ.clear()
-        os.environ.update(request.get("environment", request.get("env", {})))
+            os.environ.update(request["environment"])
+        for name in _CLEAN:
+            os.environ.pop(name, None)
         for kind, value in request.get("limits", {}).items():
             resource.setrlimit(getattr(resource, kind), (value, value))
+        if request.get("syncs"):
+            os.fsync = _FSYNC
         if request.get("exec"):
             os.execv(sys.executable, [sys.executable, "-m", "lci_py", *request["argv"]])
         _run(request["argv"])

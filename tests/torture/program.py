@@ -89,10 +89,15 @@ class Running:
 class Program:
     """Runs `lci` in a home of its own, without the user's caches and settings. A context manager."""
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, server: str | None = None) -> None:
+        """Args:
+        scratch: The folder of its home.
+        server: The socket of the zygote of whose forks the runs are; None to start one.
+        """
         self.home = scratch / "home"
         self.home.mkdir(parents=True, exist_ok=True)
-        self._zygote = Zygote(self.environment())
+        self._own = None if server else Zygote(self.environment())
+        self._server = server or self._own.socket
 
     def environment(self) -> dict[str, str]:
         folders = {f"XDG_{name}_HOME": str(self.home / name.lower()) for name in ("CACHE", "CONFIG", "DATA", "STATE")}
@@ -108,7 +113,8 @@ class Program:
         self.close()
 
     def close(self) -> None:
-        self._zygote.__exit__()
+        if self._own:
+            self._own.__exit__()
 
     def start(
         self,
@@ -135,10 +141,12 @@ class Program:
         """
         limits = {"RLIMIT_AS": memory, "RLIMIT_FSIZE": file_size, "RLIMIT_CORE": 0}
         options = {"strace": strace, "kill_after": kill_after, "stdin": str(stdin) if stdin else None}
-        run = self._zygote.start(
+        run = zygote.start(
+            self._server,
             argv,
             cwd or self.home,
-            env={"LCI_INDEX_DIR": str(index_dir)} if index_dir else {},
+            environment={**self.environment(), **({"LCI_INDEX_DIR": str(index_dir)} if index_dir else {})},
+            syncs=True,
             limit_s=limit_s,
             limits={key: value for key, value in limits.items() if value is not None},
             exec=fresh_interpreter,

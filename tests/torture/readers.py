@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -128,12 +128,13 @@ class Reader(threading.Thread):
             self._report.violation(f"{what}: generation {index} said {self.seen[index]}, now {number}")
 
 
-def commit_continuously(program: Program, root: Path, report: Report, seconds: float, answers: int) -> int:
-    """Change the tree and index it, again and again, for `seconds` and until searches had so many answers; return the
-    last generation."""
+def commit_continuously(
+    program: Program, root: Path, report: Report, seconds: float, enough: Callable[[], bool]
+) -> int:
+    """Change the tree and index it, again and again, for `seconds` and until it is enough; return the last generation."""
     end, generation = time.monotonic() + seconds, 1
     index = root / ".lci"
-    while time.monotonic() < end or report.figures.get("answers, search", 0) < answers:
+    while time.monotonic() < end or not enough():
         generation += 1
         stamp(root, generation)
         ran = program.run("index", str(root), "--jobs", "1", "--json")
@@ -145,8 +146,22 @@ def commit_continuously(program: Program, root: Path, report: Report, seconds: f
 
 
 def readers_and_writer(
-    program: Program, scratch: Path, report: Report, *, seconds: float, readers: int, answers: int = 0
+    program: Program,
+    scratch: Path,
+    report: Report,
+    *,
+    seconds: float,
+    readers: int,
+    answers: int = 0,
+    generations: int = 0,
 ) -> None:
+    """Read while a writer commits, for `seconds` and until searches had so many answers, from so many generations."""
+
+    def enough() -> bool:
+        seen = {number for thread in threads for number in list(thread.seen)}
+        asked = report.figures.get("answers, search", 0)
+        return asked >= answers and len(seen) >= generations or any(thread.failure for thread in threads)
+
     root = scratch / "tree"
     debris = Debris()
     fresh = 0
@@ -160,7 +175,7 @@ def readers_and_writer(
     for thread in threads:
         thread.start()
     try:
-        last = commit_continuously(program, root, report, seconds, answers)
+        last = commit_continuously(program, root, report, seconds, enough)
     finally:
         stop.set()
         for thread in threads:

@@ -20,7 +20,7 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import LciError
-from lci_py.index.build import run
+from lci_py.index.build import run, worker_pool
 from lci_py.source.repository.files import read_file
 from lci_py.source.repository.walk import REASONS, WalkOptions, walk
 from lci_py.source.syntax.limits import DEFAULTS, LIMIT_REASONS, Limits
@@ -228,8 +228,9 @@ def test_a_hundred_thousand_brackets(tmp_path: Path, pair: str, suffix: str) -> 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere so small a repository is parsed in one process")
-def test_a_parser_that_asks_nobody_for_the_time(tmp_path: Path) -> None:
+def test_a_parser_that_asks_nobody_for_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the grammar's C code this loops for ever, beyond any timeout. The worker is ended, and only that file is text."""
+    monkeypatch.setattr(worker_pool, "_FORKS", True)
     (tmp_path / "a.kt").write_text("/*/**/*/public class C\n@")
     (tmp_path / "b.kt").write_text("class Neighbour\n")
     (tmp_path / ".lci.toml").write_text("max_file_seconds = 0.2\n")

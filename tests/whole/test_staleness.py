@@ -6,11 +6,11 @@ import errno
 import json
 import os
 import shutil
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,9 @@ from lci_py.types.grep import GrepRequest
 from lci_py.types.record import replace
 from lci_py.types.search import MODES, Filters, SearchRequest
 from lci_py.types.show import ShowRequest, Target
-from tests.conftest import PROJECT, Ran
+from tests.conftest import Ran
 from tests.support import tiny_models
 from tests.support.envelopes import envelope
-from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("languages")
 
@@ -701,16 +700,14 @@ def test_a_model_that_takes_its_time_is_not_waited_for(root: Path, tmp_path: Pat
     assert found("always")["index"]["generation"] == generation + 1
 
 
-def test_searches_at_once_refresh_once(root: Path) -> None:
+def test_searches_at_once_refresh_once(root: Path, lci: Callable[..., Ran]) -> None:
     (root / "a.py").write_text(SOURCE + "\n\ndef purge(): pass\n")
-    command = [sys.executable, "-m", "lci_py", "search", "purge", "--mode", "bm25", "--json"]
-    env = {**os.environ, "PYTHONPATH": str(PROJECT)}
-    many = [subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True, env=env) for _ in range(4)]
-    answers = [(process.communicate(timeout=PATIENCE)[0], process.returncode) for process in many]
+    with ThreadPoolExecutor(4) as threads:
+        many = [threads.submit(lci, "search", "purge", "--mode", "bm25", "--json", cwd=root) for _ in range(4)]
     assert app.status(str(root))["generation"] == 2
-    for out, code in answers:
-        found = json.loads(out)
-        assert (code, found["index"]["generation"]) in [(0, 2), (1, 1)]
+    for ran in [one.result() for one in many]:
+        found = ran.json()
+        assert (ran.code, found["index"]["generation"]) in [(0, 2), (1, 1)]
         assert (found["index"]["generation"] == 2) == (found["index"]["stale_files"] == 0)
 
 

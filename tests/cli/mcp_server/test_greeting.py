@@ -163,5 +163,5 @@ def test_a_closed_stream_is_an_error(tmp_path: Path, closed: str) -> None:
 
 
 @pytest.mark.parametrize("sent", [b"", b"\n", lines(handshake("2025-11-25")[:1])])
-def test_a_client_that_says_little(tmp_path: Path, sent: bytes) -> None:
-    assert len(served(None, tmp_path, sent)) == (1 if len(sent) > 1 else 0)
+def test_a_client_that_says_little(zygote: str | None, tmp_path: Path, sent: bytes) -> None:
+    assert len(served(zygote, tmp_path, sent)) == (1 if len(sent) > 1 else 0)

@@ -1,4 +1,4 @@
-"""The fork server and the bench that all short forms share. The long forms run as modules (`make torture`)."""
+"""The program and the bench that all short forms share. The long forms run as modules (`make torture`)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tests.torture.report import Report
 
 
 @pytest.fixture(scope="session")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+def program(zygote: str | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     if not LINUX:
         pytest.skip("needs Linux: pidfd, prctl, /proc")
-    with Program(tmp_path_factory.mktemp("torture")) as started:
+    with Program(tmp_path_factory.mktemp("torture"), zygote) as started:
         yield started
 
 

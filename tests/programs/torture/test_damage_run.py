@@ -27,7 +27,7 @@ def test_a_damaged_index_is_refused_or_right_and_repaired(
     # Reading huge sparse files takes too long for a short form.
     monkeypatch.delitem(damage._ON_FILES, damage.grow)
     monkeypatch.delitem(damage._ON_JSON, damage.grow)
-    seen = damage_run.mutations(patient, report, 8)
+    seen = damage_run.mutations(patient, report, 5)
     assert len(seen) >= 3 and report.figures["outcome: refused"] >= 2
     assert unknown() == []
 

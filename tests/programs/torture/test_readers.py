@@ -11,7 +11,7 @@ from tests.torture.report import Report
 
 
 def test_readers_see_one_generation(program: Program, report: Report, tmp_path: Path) -> None:
-    readers.readers_and_writer(program, tmp_path, report, seconds=3, readers=2, answers=3)
+    readers.readers_and_writer(program, tmp_path, report, seconds=1, readers=2, answers=3, generations=2)
     assert report.figures["generations seen"] >= 2
     assert report.figures["answers, search"] >= 3
     assert report.violations == []

@@ -17,7 +17,7 @@ def _machine(program: Program, report: Report, scratch: Path, *bases: type) -> t
 
 
 def test_answers_do_not_depend_on_how_the_index_came_about(program: Program, report: Report, tmp_path: Path) -> None:
-    stateful.run(_machine(program, report, tmp_path), examples=1, steps=6, repeatable=True)
+    stateful.run(_machine(program, report, tmp_path), examples=1, steps=4, repeatable=True)
     assert report.figures["refreshes compared with a fresh index"] >= 2
 
 

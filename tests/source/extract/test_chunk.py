@@ -104,10 +104,8 @@ def test_real_files(path: Path) -> None:
     found = extract(path.name, source, language)
     check(source, found)
     assert found.chunks
-    assert extract(path.name, source, language).chunks == found.chunks
-    windows = source.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+    windows = source.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n").rstrip()  # and the last line has no end
     check(windows, extract(path.name, windows, language))
-    check(source.rstrip(), extract(path.name, source.rstrip(), language))
 
 
 @examples(80)

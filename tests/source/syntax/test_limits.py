@@ -241,13 +241,13 @@ def test_a_parser_on_a_busy_machine_goes_on() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit, and the fork that makes it small here, are Linux's")
 @pytest.mark.parametrize("name", ["a.py", "a.c"])
 def test_a_file_that_needs_too_much_memory_is_kept_as_text(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_bytes((b"f(1);\n" if name == "a.py" else b"int a;\n") * 150_000)
+    (tmp_path / name).write_bytes((b"f(1);\n" if name == "a.py" else b"int a;\n") * 40_000)
     (tmp_path / "b.py").write_text("def other(): pass\n")
     # Without memory, the parser's binding may go through all matches and fail at each: the time limit ends that.
     (tmp_path / ".lci.toml").write_text("max_file_seconds = 1\n")
     # A process of its own: what the tests before this one have freed would be used first, and not count.
     script = (
-        "from lci_py import app\nfrom lci_py.source import file_record\nfile_record.WORKER_BYTES = 90_000_000\n"
+        "from lci_py import app\nfrom lci_py.source import file_record\nfile_record.WORKER_BYTES = 30_000_000\n"
         f"built = app.build_index({str(tmp_path)!r}, jobs=2)\n"
         "print((built.files, built.limited_by_reason, built.skipped_by_reason))\n"
     )
