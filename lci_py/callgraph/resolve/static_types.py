@@ -147,13 +147,22 @@ class TypesOfArguments:
         last = self._plain(file, item.name.rpartition(".")[2])
         if last in NUMBERS or last in TOP or last == "String":
             return StaticType(last, arrays)
-        type_ = StaticType(last, arrays, None, file, place, item.name)
+        type_ = StaticType(last, arrays, None, file, self._scope_of_types(file, place), item.name)
         if last == "Action" and has_rule(self._language, "delegates") and self.definition(type_) is None:
             return StaticType(f"{LAMBDA}0", arrays)  # a function, like `Action<T>`
         if _VARIABLE.match(last):  # a type parameter, which may have a bound
             at = self.definition(type_)
             return StaticType(self._look.name(at) if at is not None else "Object", arrays, at)
         return type_
+
+    def _scope_of_types(self, file: int, place: int) -> int:
+        """The outermost place of the file where a type's name means the same, so that equal types are equal values."""
+        facts = self._look.tables.facts(file)
+        while file == self._look.own and place >= 0 and facts.kinds[place] in FUNCTION_KINDS:
+            if place in facts.inside:  # it may define types
+                break
+            place = facts.parents[place]
+        return place
 
     def definition(self, type_: StaticType) -> Definition | None:
         """The definition of a type in the repository."""
