@@ -34,6 +34,9 @@ SOURCES = {
     "lib/index.js": "import { used } from './used.js';\nexport function offered() { return used(); }\nfunction hidden() {}\n",
     "lib/used.js": "export function used() {}\n",
     "c/tool.c": '#include "tool.h"\n\nstatic void twist(void);\n\nint main(void) { return turn(); }\n\nstatic void twist(void) {}\n',
+    # The library's base has the name of a class of the program.
+    "web/log.ts": "import { Plugin } from 'elsewhere';\n\nclass Log implements Plugin { onLoad() {} }\nnew Log();\n",
+    "web/plugin.ts": "export class Plugin {}\nnew Plugin();\n",
     "flake.nix": "{ outputs = { lib }: { perSystem = { pkgs }: { shell = pkgs.hello; }; }; }\n",
     "c/tool.h": "#define HOOK(name) hook(my##name)\nint turn(void);\n",
     "c/turn.c": "int turn(void) { return 0; }\n\nstatic int myswap(void) { return 0; }\n",
@@ -65,6 +68,7 @@ def test_the_other_classes_say_why_they_may_be_used(unused: Callable[..., Ran]) 
     found = {name: one["reason"] for name, one in results(unused("--all", "--json")).items() if name not in CERTAIN}
     assert found == {
         "told_of": "mentioned", "myswap": "mentioned", "open_door": "mentioned", "offered": "exported", "tried": "tests",
+        "onLoad": "outside",
     }  # fmt: skip
     mention = results(unused("--all", "--json"))["told_of"]["mention"]
     assert mention == {"file": "README.md", "line": 1}

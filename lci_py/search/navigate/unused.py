@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lci_py.callgraph.file_facts import family
-from lci_py.index.shards.graph import IMPORTS
+from lci_py.index.shards.graph import IMPORTS, INHERITS
 from lci_py.index.shards.symbol_queries import base_names, definition_rows, registered_in
 from lci_py.search.answer.results import index_info
 from lci_py.search.navigate.nodes import place_of
@@ -199,8 +199,21 @@ class _Walk:
             for number, names in base_names(self._snapshot.symbols).items()
         }
         known = {row.name for row in self._rows if row.kind in TYPE_KINDS}
-        found: set[int] = set()
+        # The program may define another type of the name: then no edge leads from the derived one to it.
+        derived = sorted(bases)
+        inherited: dict[int, set[str]] = {}
+        edges = self._snapshot.graph.edges(derived, INHERITS)
+        for place, base in zip(edges.origin.tolist(), edges.node.tolist(), strict=True):
+            if base < len(self._rows):
+                inherited.setdefault(derived[place], set()).add(self._rows[base].name)
+        found = {
+            number
+            for number, names in bases.items()
+            if len(names) > len(own := inherited.get(number, set()))
+            and any(name not in own and not _PLAIN_BASE.search(name) for name in names)
+        }
         outside = {name for names in bases.values() for name in names if not _PLAIN_BASE.search(name)} - known
+        outside |= {self._rows[number].name for number in found}
         while more := {number for number, names in bases.items() if not outside.isdisjoint(names)} - found:
             found |= more
             outside |= {self._rows[number].name for number in more}
