@@ -2,15 +2,16 @@
 
     python -m tests.bench.frames ROOT [QUERY] [--mode multiview] [--stack]
 
-ROOT must be indexed. Counted are the modules of `lci_py` that are loaded, its functions that run at least once, the
-deepest stack of them, and the hops: the frames between `main` and the function of the mode that searches. `--stack`
-prints the deepest stack and the hops.
+ROOT must be indexed. Counted are the modules of `lci_py` that are loaded, its functions that run at least once (beside
+them all blocks: also comprehensions and bodies of classes), the deepest stack, and the hops: the frames between `main`
+and the function of the mode that searches. `--stack` prints the deepest stack and the hops.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import inspect
 import io
 import sys
 from pathlib import Path
@@ -63,7 +64,11 @@ def main() -> None:
         code = lci(["search", args.query, "--mode", args.mode, "--root", args.root, "--refresh", "never"])
     sys.setprofile(None)
     modules = [name for name in sys.modules if name.split(".")[0] == "lci_py"]
-    print(f"exit {code}: {len(modules)} modules, {len(ran)} functions, {len(deepest)} deep, {len(hops)} hops")
+    functions = [one for one in ran if one.co_flags & inspect.CO_OPTIMIZED and not one.co_name.startswith("<")]
+    print(
+        f"exit {code}: {len(modules)} modules, {len(functions)} functions ({len(ran)} blocks), {len(deepest)} deep, "
+        f"{len(hops)} hops"
+    )
     if args.stack:
         print("deepest:", *deepest, "hops:", *hops, sep="\n  ")
 
