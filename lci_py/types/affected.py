@@ -70,6 +70,6 @@ class AffectedAnswer(NamedTuple):
     dropped: tuple[int, int, int] = (0, 0, 0)  # changes, tests and callers that it or an offset left out
     offset: int = 0  # of them, rows left out before the first one shown
     by_name: tuple[str, ...] = ()  # files of tests that only a name or an import leads to, if these are left out
-    through: tuple[Through, ...] = ()  # declared methods with too many implementations and callers to be followed
+    through: tuple[Through, ...] = ()  # declared methods that changes implement with more others than are followed
     uncompared: tuple[str, ...] = ()  # repositories of a workspace without git, or without the revision
     calls: tuple[Link, ...] = ()  # with `calls`

@@ -172,7 +172,7 @@ class _Reach:
         self._snapshot = snapshot
         self._request = request
         self._nodes = Nodes(snapshot)
-        self._dispatch = Dispatch(self._nodes, most_unsure=0)
+        self._dispatch = Dispatch(self._nodes, most_callers=0)
         self._used: set[int] = set()  # types whose users are reached
         self._by_id: dict[str, int] = {}  # the nodes of changed definitions
         self._ids: dict[int, str] = {}  # the nodes found, and the ids of their places
@@ -261,9 +261,7 @@ class _Reach:
         rows = self._snapshot.symbols.symbol_rows(sorted(self._by_id.values())[:_DISPATCHED])
         found: dict[int, dispatch.Through] = {}
         for row in rows.values():
-            found |= {
-                one.declared: one for one in self._dispatch.callers([row]) if one.types > MOST_LISTED and not one.calls
-            }
+            found |= {one.declared: one for one in self._dispatch.callers([row]) if one.types > MOST_LISTED}
         return tuple(self._dispatch.places(list(found.values())))
 
     def _users_of_types(self, symbols: Sequence[int]) -> list[int]:

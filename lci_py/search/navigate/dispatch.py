@@ -85,12 +85,12 @@ class NameTaker(NamedTuple):
 class Dispatch:
     """Dynamic dispatch in one snapshot: which methods implement or override which."""
 
-    def __init__(self, nodes: Nodes, *, most_unsure: int = MOST_LISTED) -> None:
+    def __init__(self, nodes: Nodes, *, most_callers: int = MOST_LISTED) -> None:
         """Args:
-        most_unsure: So many megamorphic calls, and so many of objects of unknown type, are listed.
+        most_callers: So many callers of a method are listed also if it has more than `MOST_LISTED` implementations.
         """
         self._nodes = nodes
-        self._most_unsure = most_unsure
+        self._most_callers = most_callers
         self._graph = nodes.graph
         self._symbols = nodes.snapshot.symbols
         self._members = cache(self._read_members)
@@ -151,7 +151,7 @@ class Dispatch:
         through = []
         for number, (sites, edges) in sorted(found.items(), key=lambda item: (types[item[0]], item[0])):
             calls = tuple(calls_by_node(edges))
-            listed = types[number] <= MOST_LISTED or len(calls) <= MOST_LISTED
+            listed = types[number] <= MOST_LISTED or len(calls) <= self._most_callers
             if sites:
                 through.append(Through(number, types[number], tuple(sorted(sites)), calls if listed else ()))
         return through
@@ -168,7 +168,7 @@ class Dispatch:
         for number, (declared, edges) in found.items():
             calls = tuple(calls_by_node(edges))
             sites = tuple(sorted({(node, line) for _, node, line, _ in edges}))
-            listed = calls * (len(calls) <= self._most_unsure)
+            listed = calls * (len(calls) <= self._most_callers)
             if sites:
                 through.append(Through(number, len(self._further_targets(declared)), sites, listed))
         return through
@@ -377,7 +377,7 @@ class Dispatch:
                     if not is_own or self._are_related(self.type_around(node), owner):
                         edges.append((origin, node, line, DISPATCH | AMBIGUOUS))
         calls = calls_by_node(edges)
-        return calls if len(calls) <= self._most_unsure else []
+        return calls if len(calls) <= self._most_callers else []
 
     def _read_open_calls(self, name: str, language: str) -> list[tuple[int, int, bool]]:
         """Node and line of the calls of a name that no edge explains, and whether they are on the own object."""
