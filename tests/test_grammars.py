@@ -20,7 +20,7 @@ from lci_py.source import conditions
 from lci_py.source.extract import traits
 from lci_py.source.stated_values import code_defaults
 from lci_py.source.syntax import languages
-from lci_py.source.syntax.languages import TEXT, LanguageSpec, detect, grammars_dir, load_languages
+from lci_py.source.syntax.languages import TEXT, LanguageSpec, QueryPart, detect, grammars_dir, load_languages
 from lci_py.types.search import KINDS
 
 if sys.version_info >= (3, 11):
@@ -73,6 +73,22 @@ def _documented() -> tuple[set[str], set[str], set[str]]:
     return keys, captures, set(re.findall(r"[a-z_]+", listing.group(1)))
 
 
+#: Captures that say what a definition is: the first stage of extraction has no others.
+EARLY = {
+    "scope",
+    "local",
+    "static",
+    "docstring",
+    "comment",
+    "attribute",
+    "expansion",
+    "function",
+    "condition",
+    "import",
+    "keys",
+}
+
+
 def _data(folder: Path) -> dict[str, Any]:
     return tomllib.loads((folder / "language.toml").read_text("utf-8"))
 
@@ -84,8 +100,8 @@ def _spec(folder: Path) -> LanguageSpec:
 def _patterns(folder: Path) -> list[tuple[str, int, set[str]]]:
     """File, line and captures of each pattern of the combined query."""
     spec = _spec(folder)
-    source = spec.query_source.encode()
-    query = Query(spec.language, spec.query_source)
+    source = spec.query_source().encode()
+    query = Query(spec.language, spec.query_source())
     found = []
     for index in range(query.pattern_count):
         start, end = query.start_byte_for_pattern(index), query.end_byte_for_pattern(index)
@@ -157,7 +173,7 @@ def test_the_combined_query_compiles_and_its_captures_are_documented(folder: Pat
     _, captures, kinds = _documented()
     spec = _spec(folder)
     assert spec.query_files, "no queries"
-    assert spec.cursor is not None
+    assert spec.cursor() is not None
     for file, line, names in _patterns(folder):
         where = f"{folder.name}/{file}:{line}"
         assert names, f"{where}: the pattern captures nothing"
@@ -168,6 +184,8 @@ def test_the_combined_query_compiles_and_its_captures_are_documented(folder: Pat
         assert not unknown, f"{where}: captures that docs/languages.md does not describe: {sorted(unknown)}"
         if defined:
             assert "name" in names, f"{where}: a definition needs a @name"
+        early = defined | names & EARLY
+        assert not early or QueryPart.DEFINITIONS.holds(Path(file).stem), f"{where}: {early} in a part matched later"
         for role, needed in NEEDED.items():
             assert role not in names or needed <= names, f"{where}: @{role} needs {sorted(needed)}"
 

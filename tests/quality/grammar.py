@@ -71,8 +71,8 @@ def milliseconds(language: Language, query: str) -> float:
 
 def compiled(name: str) -> None:
     spec = load_languages()[name]
-    source = spec.query_source.encode()
-    query = Query(spec.language, spec.query_source)
+    source = spec.query_source().encode()
+    query = Query(spec.language, spec.query_source())
     print(f"{milliseconds(spec.language, '(ERROR) @_'):7.1f}  an empty query")
     patterns = [
         source[query.start_byte_for_pattern(at) : query.end_byte_for_pattern(at)].decode()
@@ -80,7 +80,7 @@ def compiled(name: str) -> None:
     ]
     for spent, pattern in sorted(((milliseconds(spec.language, text), text) for text in patterns), reverse=True):
         print(f"{spent:7.1f}  {' '.join(pattern.split())[:150]}")
-    print(f"{milliseconds(spec.language, spec.query_source):7.1f}  all of {name}")
+    print(f"{milliseconds(spec.language, spec.query_source()):7.1f}  all of {name}")
 
 
 def main() -> None:

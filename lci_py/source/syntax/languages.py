@@ -225,6 +225,9 @@ class LanguageSpec:
         """Whether the queries capture the nodes without identifiers."""
         return any(path.name == "text.scm" for path in self.query_files)
 
+    def query_source(self, part: QueryPart = QueryPart.WHOLE) -> str:
+        return "\n".join(path.read_text("utf-8") for path in self.query_files if part.holds(path.stem))
+
     @cached_property
     def cursors(self) -> dict[QueryPart, QueryCursor]:
         """The queries that `cursor` has compiled."""
@@ -235,9 +238,7 @@ class LanguageSpec:
         if part not in self.cursors:
             from tree_sitter import Query, QueryCursor
 
-            names = [path for path in self.query_files if part.holds(path.stem)]
-            query = Query(self.language, "\n".join(path.read_text("utf-8") for path in names))
-            self.cursors[part] = QueryCursor(query)
+            self.cursors[part] = QueryCursor(Query(self.language, self.query_source(part)))
             self.__dict__.pop("_applied", None)  # the limits do not hold for it yet
         return self.cursors[part]
 
