@@ -35,5 +35,7 @@ def test_a_search_takes_few_hops_before_it_searches(tmp_path: Path) -> None:
     root = build(tmp_path / "repo")
     command = [sys.executable, "-m", "tests.bench.frames", str(root), "who closes the pool"]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    found = re.fullmatch(r"exit 0: (\d+) modules, (\d+) functions, (\d+) deep, (\d+) hops\n", done.stdout)
+    found = re.fullmatch(
+        r"exit 0: (\d+) modules, (\d+) functions \(\d+ blocks\), (\d+) deep, (\d+) hops\n", done.stdout
+    )
     assert found and int(found[4]) <= 5 and int(found[3]) <= 24, done.stdout
