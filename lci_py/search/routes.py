@@ -21,11 +21,13 @@ from lci_py.index.shards.symbol_queries import (
     definitions_around,
     definitions_in,
     imports_in,
+    members_named,
     names,
     registered_in,
 )
 from lci_py.index.shards.symbols import narrowest
 from lci_py.source.frameworks import hooks_of, table_of
+from lci_py.source.frameworks.around import NEUTRAL, OF_TYPE, ROOTED, VERSION
 from lci_py.source.frameworks.texts import UNKNOWN, join_paths, route_name, split
 from lci_py.types.record import NamedTuple, replace
 from lci_py.types.search import TYPE_KINDS, Filters
@@ -34,16 +36,16 @@ from lci_py.types.source import Import, Registration
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from lci_py.index.shards.graph import GraphIndex
     from lci_py.index.shards.symbols import Row
     from lci_py.search.snapshot import Snapshot
     from lci_py.source.frameworks import Hook
     from lci_py.types.search import Answer, Result
 
-ROOT, OF_TYPE = "/", "/type"
 #: Types in the lineage of one that are looked at.
 _MOST_LINEAGE = 50
 #: Names of one route that are shown.
-_MOST = 6
+_MOST = 20
 #: Bases above each other that are looked at.
 _MOST_BASES = 10
 #: What each function counts of the one before.
@@ -192,12 +194,21 @@ class Routes:
             values = {found[1] for found in inner if found}
         return values.pop() if len(values) == 1 else None
 
-    def _application_prefix(self, file: int) -> str:
-        """What the application puts before all of its routes: `app.setGlobalPrefix("api")`, Spring's `context-path`."""
+    def _versioned(self, file: int, version: str) -> set[str]:
+        """What stands before the paths of a version, or of none that is said: `app.enableVersioning({…})`."""
+        base, said = self._application_prefix(file), self._application_prefix(file, VERSION)
+        prefix, *default = said.split(" ")
+        if prefix.startswith(UNKNOWN) or (not said and version not in ("", NEUTRAL)):
+            return {UNKNOWN}
+        versions = [version] if default and version else default or [NEUTRAL]  # those in a header are in no path
+        return {UNKNOWN if UNKNOWN in v else base if v == NEUTRAL else join_paths(base, prefix + v) for v in versions}
+
+    def _application_prefix(self, file: int, target: str = ROOTED) -> str:
+        """What the application puts before all of its routes (`app.setGlobalPrefix("api")`), or says of versions."""
         path, language = self._files[file]
         table = table_of(language)
         by_folder: dict[str, set[str]] = {}
-        for where, prefix in self._application_prefixes:
+        for where, prefix in self._application_prefixes[target]:
             other = self._files[where]
             if table_of(other[1]) is table or (table.settings and re.search(table.settings["files"], other[0])):
                 by_folder.setdefault(re.split(r"(?:^|/)src/|[^/]+$", other[0])[0], set()).add(prefix)
@@ -208,22 +219,17 @@ class Routes:
         return min(values) if len(values) <= 1 and values else UNKNOWN if values else ""
 
     @cached_property
-    def _application_prefixes(self) -> list[tuple[int, str]]:
-        """The prefixes of applications, each with the file that says so."""
-        found = [
-            (item.file, item.row.name) for item in self.items if item.row.kind == "base" and item.row.target == ROOT
-        ]
-        tables = [
-            table.settings
-            for language in sorted({language for _, language in self._files})
-            if (table := table_of(language)).settings
-        ]
-        for settings in tables:
+    def _application_prefixes(self) -> dict[str, list[tuple[int, str]]]:
+        """The prefixes of applications and what they say of versions, each with the file that says so."""
+        bases = [item for item in self.items if item.row.kind == "base"]
+        found = {of: [(one.file, one.row.name) for one in bases if one.row.target == of] for of in (ROOTED, VERSION)}
+        tables = [table_of(language).settings for language in sorted({language for _, language in self._files})]
+        for settings in filter(None, tables):
             for file, (path, _) in enumerate(self._files):
                 if re.search(settings["files"], path) and not self._tests[file]:
                     text = b"\n".join(self._snapshot.reader.lines(path) or ()).decode("utf-8", "replace")
                     said = re.search(settings["pattern"], text)
-                    found.append((file, said[1].strip("\"'") if said else ""))
+                    found[ROOTED].append((file, said[1].strip("\"'") if said else ""))
         return found
 
     # --- prefixes
@@ -237,8 +243,10 @@ class Routes:
 
     def _prefixes(self, router: _Router) -> set[str]:
         """What can stand before a path that is registered on a router."""
-        if router.name == ROOT:
+        if router.name == ROOTED:
             return {self._application_prefix(router.file)}
+        if router.name.startswith(VERSION):
+            return self._versioned(router.file, router.name.removeprefix(VERSION))
         if router.name == OF_TYPE:
             own = self._type_prefix(router.scope, 0) or ""
             if "[controller]" in own:
@@ -255,13 +263,13 @@ class Routes:
         An attribute that the program declares says what the attributes of its declaration say.
         """
         item = self._attributed_types.get(node)
-        if item is not None and item.row.router == ROOT:
+        if item is not None and item.row.router == ROOTED:
             return item.row.name
         for name in item.row.target.split() if item else ():
             for one in (name, f"{name}Attribute"):
                 for row in self._symbols.definitions_named(one, Filters()):
                     declared = self._attributed_types.get(row["symbol_number"])
-                    if declared is not None and declared.row.router == ROOT:
+                    if declared is not None and declared.row.router == ROOTED:
                         return declared.row.name
         bases = self._graph.edges([node], INHERITS).node.tolist() if depth < _MOST_BASES else ()
         return next((said for base in bases if (said := self._type_prefix(base, depth + 1)) is not None), None)
@@ -270,7 +278,7 @@ class Routes:
     def _attributed_types(self) -> dict[int, Item]:
         """Types to what their attributes say: the path of their members, or the names of other attributes."""
         return {self._scope(item): item for item in self.items if item.row.kind == "base" and item.row.scope >= 0
-                and not item.row.target.startswith(ROOT)}  # fmt: skip
+                and not item.row.target.startswith(ROOTED)}  # fmt: skip
 
     def _computed(self, router: _Router) -> set[str]:
         file, name = router.file, router.name
@@ -311,10 +319,14 @@ class Routes:
     def _around_mounts(self, router: _Router) -> list[Item]:
         """What mounts the function around a router, or else its file."""
         around = self._enclosing(router.scope, router.handler)
+        if router.handler >= 0:  # a viewset has the routes of its bases, but for those of methods that it has itself
+            own = {member.owner for member in members_named(self._symbols, self._name(router.handler))}
+            around = list(_lineage(self._graph, around, own, below=True))
         found = [item for symbol in around for item in self._passed(symbol, router)]
         found += [item for symbol in around for item in self._mounted.get((router.file, self._name(symbol)), ())]
         if not found:  # a function that makes a router for another one: `def api(): return users(db)`
-            found = [item for one in self._callers(around) for item in self._mounted.get(one, ())]
+            callers = self._graph.edges(around, CALLS, incoming=True).node.tolist() if around else ()
+            found = [item for one in callers for item in self._mounted.get(one, ())]
         return found or list(self._mounted.get((router.file, ""), ()))
 
     def _passed(self, symbol: int, router: _Router) -> list[Item]:
@@ -328,22 +340,16 @@ class Routes:
         own = {str(i) for i, text in enumerate(parameters) if re.match(rf"[&*$]*{re.escape(router.name)}\b", text)}
         return [item for item, place in zip(items, places, strict=True) if not place or place[1] in own] or items
 
-    def _callers(self, symbols: Sequence[int]) -> list[int]:
-        return self._graph.edges(symbols, CALLS, incoming=True).node.tolist() if symbols else []
-
     def _unmounted(self, file: int, router: str) -> str:
         """What stands before the paths of a router that nothing mounts."""
         path, language = self._files[file]
         table = table_of(language)
         fresh = not router and table.fresh and not re.search(table.mounted, path)
-        return "" if fresh or self._is_root(file) else UNKNOWN
-
-    def _is_root(self, file: int) -> bool:
-        """Whether a setting of Django names the file as that of all routes."""
-        return file in self._root_files
+        return "" if fresh or file in self._root_files else UNKNOWN
 
     @cached_property
     def _root_files(self) -> set[int]:
+        """The files that a setting of Django names as those of all routes."""
         names = [text[1] for item in self.items if item.row.kind == "root" and (text := _STRING.match(item.row.target))]
         return {file for name in names for file in self._files_ending(name.replace(".", "/"), (".py", "/__init__.py"))}
 
@@ -604,14 +610,7 @@ def library_hooks(snapshot: Snapshot, types: Sequence[int]) -> dict[int, list[tu
         snapshot: What is searched.
         types: Numbers of types. Their bases in the repository count as well.
     """
-    lineages: dict[int, dict[int, None]] = {}
-    for type_ in types:
-        seen, level = {type_: None}, [type_]
-        while level and len(seen) < _MOST_LINEAGE:
-            bases = snapshot.graph.edges(level, INHERITS).node.tolist()
-            level = [base for base in dict.fromkeys(bases) if base not in seen and base < snapshot.graph.n_symbols]
-            seen.update(dict.fromkeys(level))
-        lineages[type_] = seen
+    lineages = {type_: _lineage(snapshot.graph, [type_], set(), below=False) for type_ in types}
     named = bases_of(snapshot.symbols, sorted({one for lineage in lineages.values() for one in lineage}))
     files = {type_: snapshot.graph.file_of(type_) for type_ in named}
     imports = {file: imports_in(snapshot.symbols, file) for file in sorted(set(files.values()))}
@@ -625,6 +624,16 @@ def library_hooks(snapshot: Snapshot, types: Sequence[int]) -> dict[int, list[tu
     return {
         type_: [(one, hook) for one in lineage for hook in direct.get(one, ())] for type_, lineage in lineages.items()
     }
+
+
+def _lineage(graph: GraphIndex, types: Sequence[int], without: set[int], *, below: bool) -> dict[int, None]:
+    """Types with those above or below them, level by level, but for some and what is only reached over those."""
+    seen, level = dict.fromkeys(types), list(types)
+    while level and len(seen) < _MOST_LINEAGE:
+        near = graph.edges(level, INHERITS, incoming=below).node.tolist()
+        level = [one for one in dict.fromkeys(near) if one not in seen and one not in without and one < graph.n_symbols]
+        seen.update(dict.fromkeys(level))
+    return seen
 
 
 def _dotted(name: str, imports: Sequence[Import]) -> str:

@@ -39,6 +39,23 @@ FILES = {
         "from drf.api import CrateSet\nrouter = DefaultRouter()\nrouter.register(r'crates', CrateSet)\n"
         "router.register(r'shelves/(?P<shelf>[0-9]+)/crates', CrateSet)\n"
     ),
+    # viewsets by their bases, in a router that is included with its name
+    "tuple/site/settings.py": 'ROOT_URLCONF = "tuple.urls"\n',
+    "tuple/urls.py": (
+        "from django.urls import include, path\nfrom tuple.api import BinView, JarView\ntop_router = DefaultRouter()\n"
+        "top_router.register('jars', JarView)\ntop_router.register('bins', BinView)\n"
+        "spaced = [path('lid', lid)]\ndef lid(r): pass\n"
+        "urlpatterns = [path('tuple/', include((top_router.urls, 'api'))),\n"
+        "    path('named/', include((spaced, 'app'), namespace='x'))]\n"
+    ),
+    "tuple/api.py": (
+        "class Emptied:\n    @decorators.action(detail=True, methods=['PUT'])\n    def emptied(self, request, pk): pass\n"
+        "    @action(detail=False)\n    def counted(self, request): pass\n"
+        "class Kept(viewsets.ModelViewSet): pass\nclass Held(Kept, Emptied): pass\n"
+        "class JarView(Held):\n    def destroy(self, request, pk): pass\n"
+        "class BinView(Kept, Emptied):\n    def counted(self, request): pass\n"
+        "@admin.action(description='x')\ndef publish(a, b, c): pass\n"
+    ),
     "drf/api.py": (
         "class CrateSet(ModelViewSet):\n    def list(self, request): pass\n    def partial_update(self, request, pk): pass\n"
         "    @action(detail=True, methods=['POST'])\n    def open_up(self, request, pk): pass\n"
@@ -229,11 +246,28 @@ FILES = {
         "import config from './conf';\nconst app = express();\nconst site = express.Router();\n"
         "app.use(config.http.base, site);\nsite.get('/js', setJs);\nfunction setJs(req, res) {}\n"
     ),
-    "nest/src/main.ts": "async function start() {\n  const app = await NestFactory.create(M);\n  app.setGlobalPrefix('nest');\n}\n",
+    "nest/src/main.ts": "async function start() {\n  const app = await NestFactory.create(M);\n  app.setGlobalPrefix('nest');\n  app.enableVersioning();\n}\n",
     "nest/src/cats.ts": (
         "@Controller('cats')\nexport class CatsController {\n  @Get()\n  @Roles('x')\n  allCats() {}\n}\n"
         "@Controller({ path: 'dogs', version: '2' })\nexport class DogsController {\n  @Post('bark')\n  barkDog() {}\n}\n"
     ),
+    # NestJS: versions in the path, in a header, and some that are computed
+    "apps/uri/src/main.ts": (
+        "app.setGlobalPrefix('uri');\n"
+        "app.enableVersioning({\n  type: VersioningType.URI,\n  defaultVersion: ['1', VERSION_NEUTRAL],\n});\n"
+    ),
+    "apps/uri/src/hens.ts": (
+        "@Controller('hens')\nexport class HensController {\n  @Get()\n  allHens() {}\n  @Get('old')\n  // @Version('7')\n"
+        "  @Version('2')\n  oldHens() {}\n  @Version(VERSION_NEUTRAL)\n  @Get('any')\n  anyHen() {}\n"
+        "  @Get('far')\n  @Version(CURRENT)\n  farHen() {}\n}\n"
+        "@Controller({ path: 'eggs', version: ['2', '3'] })\nexport class EggsController {\n  @Get()\n  allEggs() {}\n}\n"
+    ),
+    "apps/head/src/main.ts": "app.enableVersioning({ type: VersioningType.HEADER, header: 'v', defaultVersion: '1' });\n",
+    "apps/head/src/owls.ts": (
+        "@Controller({ path: 'owls', version: '2' })\nexport class OwlsController {\n  @Get()\n  allOwls() {}\n}\n"
+    ),
+    "apps/made/src/main.ts": "app.enableVersioning(options);\n",
+    "apps/made/src/rats.ts": "@Controller('rats')\nexport class RatsController {\n  @Get()\n  allRats() {}\n}\n",
     "spring/src/main/resources/application.yml": "server:\n  servlet:\n    context-path: /shop\n",
     "java/src/main/resources/application.properties": "server.port=80\n",
     "spring/src/main/java/Carts.java": (
@@ -270,6 +304,9 @@ NAMES = {
     "by_year": ["/shop/by/<year>/"], "late": ["{PREFIX}old/x"],
     "set_one": ["GET /api/v1/one"], "set_two": ["GET /b/own/two"], "set_three": ["GET {settings.TWICE}/three"],
     "setJs": ["GET /web/js"], "allCats": ["GET /nest/cats"], "barkDog": ["POST /nest/v2/dogs/bark"],
+    "allHens": ["GET /uri/hens", "GET /uri/v1/hens"], "oldHens": ["GET /uri/v2/hens/old"], "anyHen": ["GET /uri/hens/any"],
+    "farHen": ["GET …/hens/far"], "allEggs": ["GET /uri/v2/eggs", "GET /uri/v3/eggs"], "allOwls": ["GET /owls"],
+    "allRats": ["GET …/rats"],
     "allCarts": ["GET /shop/carts/v1/all"],
     "user": ["DELETE /people/<int:id>", "GET /people/<int:id>"], "health": ["GET /health"], "alone": ["GET …/alone"],
     "Book.get": ["GET /rest/books/<int:id>"], "Book.put": ["PUT /rest/books/<int:id>"],
@@ -277,6 +314,8 @@ NAMES = {
     "CrateSet.partial_update": ["PATCH /drf/crates/{pk}", "PATCH /drf/shelves/<shelf>/crates/{pk}"],
     "open_up": ["POST /drf/crates/{pk}/open_up", "POST /drf/shelves/<shelf>/crates/{pk}/open_up"],
     "mine": ["GET /drf/crates/of-mine", "GET /drf/shelves/<shelf>/crates/of-mine"],
+    "JarView.destroy": ["DELETE /tuple/jars/{pk}"], "Emptied.counted": ["GET /tuple/jars/counted"], "publish": [],
+    "emptied": ["PUT /tuple/bins/{pk}/emptied", "PUT /tuple/jars/{pk}/emptied"], "lid": ["/named/lid"],
     "catchMouse": ["GET /auto/mice/:id", "GET /cats/"],
     "pack": ["GET /boxes/in/:id", "POST /boxes/signed/"], "opened_safe": ["GET /safe/{id}"],
     "tin": ["GET …/api/v3/tins/{id}"], "addTin": ["POST …/api/v3/deep/tins"], "GetA": ["GET …/a"],

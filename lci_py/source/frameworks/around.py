@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 #: The router at the root; that of the members of a type, whose path its attributes say, or those of its bases.
 ROOTED, OF_TYPE = "/", "/type"
+#: What the router of a route that has a version begins with, before the version; and the version of one without.
+VERSION, NEUTRAL = "/v", "-"
 #: What an object calls itself: what routes are registered on is one of its fields.
 _SELVES = ("self", "this")
 #: Modules whose functions make a router.
@@ -180,7 +182,7 @@ class Around:
         defined = around.parent.child_by_field_name("definition")
         if defined is None:  # JavaScript: decorators stand before the method, or in the class
             sibling = around.next_named_sibling
-            while sibling is not None and sibling.type == "decorator":
+            while sibling is not None and sibling.type in ("decorator", "comment"):
                 sibling = sibling.next_named_sibling
             defined = sibling if sibling is not None else around.parent
         return defined.child_by_field_name("name")
@@ -226,12 +228,12 @@ class Around:
         if row.get("whole") and len(text) != len(first[0]) and "+" not in text:
             return None
         if len(parts) > 1:
-            made = "".join(self._part(part) for part in parts)
+            made = "".join(self.part(part) for part in parts)
         else:
             made = f"{UNKNOWN if text[: first.start()].strip('[ ') else ''}{content(first, self._constant)}"
         return readable(made) if row.get("regex") else made
 
-    def _part(self, text: str) -> str:
+    def part(self, text: str) -> str:
         """A part of a sum that is a path."""
         found = STRING.fullmatch(text)
         constant = self._constant(text) if found is None else content(found, self._constant)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.frameworks.around import ROOTED, Around
+from lci_py.source.frameworks.around import NEUTRAL, VERSION, Around
 from lci_py.source.frameworks.texts import (
     MOST_TEXT,
+    UNKNOWN,
     http_chain,
     is_inline,
     join_paths,
@@ -66,7 +67,8 @@ class Calls:
                 self._rows.setdefault(name, []).append(row)
         self._around = Around(captured, self._rows)
         self._routers: set[str] = set()
-        self._bases: dict[int, str] = {}  # the prefix of the routes that the methods of a class answer
+        self._bases: dict[int, tuple[str, list[str]]] = {}  # of a definition, what its decorators say: path, versions
+        self._members: list[tuple[_Site, str]] = []
 
     def read(self) -> None:
         """Everything that calls register by the table; then the functions that routers are passed to."""
@@ -80,6 +82,12 @@ class Calls:
                     others.append((node, callee))
         for node, callee in others if self._routers else ():
             self._pass_on(node, callee)
+        for site, path in self._members:
+            base, versions = self._bases[self._registry.parent(site.decorated)]
+            for version in self._bases.get(site.decorated, ("", []))[1] or versions or [""]:
+                for method in self._methods(site):
+                    title, at = part_name(method, join_paths(base, path)), (site.scope, site.decorated, site.line)
+                    self._registry.note(Registration("route", title, VERSION + version, "", *at))
 
     def _note(self, kind: str, name: str, router: str, target: str, scope: int, line: int) -> None:
         self._registry.note(Registration(kind, name, router, target, scope, -1, line))
@@ -108,18 +116,33 @@ class Calls:
     def _root(self, site: _Site) -> bool:
         """A router at the root, or one with a prefix of its own."""
         if "target" in site.row:  # the application
-            self._note("base", site.name, "", site.row["target"], site.scope, site.line)
+            name = self._versioning(site) if "versions" in site.row else site.name
+            self._note("base", name, "", site.row["target"], site.scope, site.line)
         elif site.decorated >= 0:
             named = site.arguments.named
-            version = re.search(r"\w+", named["version"]) if "version" in named and site.row.get("versions") else None
             name = "" if site.name.startswith("{") or ("path" not in named and named) else site.name
-            self._bases[site.decorated] = join_paths(f"v{version[0]}" if version else "", name)
+            self._bases[site.decorated] = name, self._versions(site.row, self._captured.text(site.node))
         elif child := self._around.variable_of(site.node):
             self._routers.add(child)
             self._note(site.row["kind"], site.name, "", child, site.scope, site.line)
         return True
 
     _base = _root
+
+    def _versioning(self, site: _Site) -> str:
+        """How an application says versions (NestJS): the prefix of one and those that are meant if none is said."""
+        text, named = site.arguments.get(0), site.arguments.named
+        kind = named.get("type", "" if text else "URI").rpartition(".")[2].strip()
+        prefix = self._around.part(re.sub(r"^false$", "''", named.get("prefix", "'v'").strip()))
+        in_path = " ".join([prefix, *(self._versions(site.row, text) or [NEUTRAL])])
+        said = {"URI": in_path, "HEADER": NEUTRAL, "MEDIA_TYPE": NEUTRAL, "CUSTOM": NEUTRAL}.get(kind, UNKNOWN)
+        return UNKNOWN if re.search(r"\.\.\.|\bprefix\s*[,}]", text) else said
+
+    def _versions(self, row: Row, text: str) -> list[str]:
+        """The versions that a text gives by the regex of a row; none if it gives none."""
+        found = re.search(row.get("versions", "$^"), text)
+        parts = split(re.sub(r"^\[|\]$", "", (found[1] or UNKNOWN).strip())) if found else ()
+        return [NEUTRAL if part.endswith("NEUTRAL") else self._around.part(part) for part in parts]
 
     def _mount(self, site: _Site) -> bool:
         """A router below another one."""
@@ -165,8 +188,9 @@ class Calls:
                 path = site.name or self._registry.name(site.decorated)
                 is_member = re.search(site.row["action"], self._captured.text(site.node))
                 path, owner = f"/{{pk}}/{path}" if is_member else f"/{path}", ""
-            if (base := self._bases.get(self._registry.parent(site.decorated))) is not None:
-                path, owner = join_paths(base, path), ROOTED
+            if self._registry.parent(site.decorated) in self._bases:
+                self._members.append((site, path))
+                return True
             answering = self._registry.methods_of_http(site.decorated)  # of a class: Flask-RESTX
             answering = answering or [(method, site.decorated) for method in self._methods(site)]
             for method, symbol in answering:

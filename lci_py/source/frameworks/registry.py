@@ -106,8 +106,12 @@ class Registry:
 
     def routes_by_name(self) -> None:
         """Add the routes of methods that answer one by their names (Django REST framework's viewsets)."""
+        types = set[str]()  # what is below one is one, too
         for number, symbol in enumerate(self._symbols if "types" in self._actions else ()):
-            if symbol.parent >= 0 and re.search(self._actions["types"], self._symbols[symbol.parent].signature):
+            bases = re.findall(r"\w+", symbol.signature.partition("(")[2]) if symbol.kind in TYPE_KINDS else ()
+            if bases and (re.search(self._actions["types"], symbol.signature) or not types.isdisjoint(bases)):
+                types.add(symbol.name)
+            if symbol.parent >= 0 and self._symbols[symbol.parent].name in types:
                 for name, verb, rest in self.actions():
                     if name == symbol.name:
                         title = part_name(verb, rest.replace("{}", "{pk}"))
