@@ -25,6 +25,8 @@ SOURCES = {
         "def open_door():\n    pass\n\n\ndef tried():\n    pass\n\n\ndef told_of():\n    pass\n\n\n"
         "@register\ndef decorated():\n    pass\n"
     ),
+    "hooks.py": "def pytest_configure():\n    prepare()\n\n\ndef prepare():\n    pass\n",
+    "src/lib.rs": "#[cfg(unix)]\nmod native {\n    #[no_mangle]\n    fn entry() { step() }\n    fn step() {}\n    fn never() {}\n}\n",
     "tests/test_store.py": "from store import tried\n\n\ndef test_tried():\n    tried()\n",
     "README.md": "Call `told_of()` first.\n",
     "go.mod": "module m\n",
@@ -41,7 +43,7 @@ SOURCES = {
     "c/tool.h": "#define HOOK(name) hook(my##name)\nint turn(void);\n",
     "c/turn.c": "int turn(void) { return 0; }\n\nstatic int myswap(void) { return 0; }\n",
 }
-CERTAIN = {"gone", "also_gone", "Unknown", "drain", "Fill", "hidden", "twist"}
+CERTAIN = {"gone", "also_gone", "Unknown", "drain", "Fill", "hidden", "twist", "never"}
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +111,7 @@ def test_it_fails_a_build_only_if_asked_to(unused: Callable[..., Ran]) -> None:
 
 def test_text_counts_what_it_does_not_list(unused: Callable[..., Ran]) -> None:
     shown = unused()
-    assert shown.out.startswith("unused: 7\n")
+    assert shown.out.startswith("unused: 8\n")
     assert "exported, or named only" not in shown.out.partition("\n")[0]
     assert "--all lists them" in shown.out
     assert unused("c", "--vimgrep").out == "c/tool.c:7:1: function twist  static void twist(void)\n"

@@ -44,7 +44,7 @@ def render(answer: UnusedAnswer, page: Page, *, footer: bool = True, each: bool 
     if left and not answer.request.all:
         said.append(", ".join(left) + layout.words(": --all lists them", ": `all` lists them"))
     if answer.counts["certain"]:
-        said.append("look before you delete: 46 of 49 were right where all were read")
+        said.append("look before you delete: of 142 read in 39 repositories 114 were right")
     page.end(said, answer.info)
 
 

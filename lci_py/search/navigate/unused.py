@@ -275,7 +275,10 @@ class _Walk:
         path, language, _, _ = self._files[row.file]
         first, last = starts[min(row.first_line, len(starts)) - 1], starts[min(row.line, len(starts) - 1)]
         head = text[first:last].decode("utf-8", "replace")
-        above = row.parent if row.parent >= 0 else len(self._rows) + row.file
+        above = row.parent
+        while above >= 0 and self._rows[above].kind in ("module", "namespace"):
+            above = self._rows[above].parent  # nothing need name a module for what is in it to be used
+        above = above if above >= 0 else len(self._rows) + row.file
         if is_generated or _BY_ITSELF.search(row.traits) or _ATTRIBUTE.search(head) or _IN_PLACE.search(head):
             self._edges.append((above, number))
         if any(hook.has(row.name) for _, hook in self._hooks.get(row.parent, ())):  # the library calls it
