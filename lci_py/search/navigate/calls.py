@@ -29,7 +29,8 @@ def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) 
     rows, others = definitions(nodes, request.name, every=request.every)
     if not rows:
         return nothing(snapshot, direction, request, uses=direction == "callers")
-    kept, through = neighbours_of(nodes, rows, direction, request.filters)
+    dispatch = Dispatch(nodes)
+    kept, through = neighbours_of(nodes, dispatch, rows, direction, request.filters)
     outside = externals(nodes, rows) if direction == "callees" else ()
     return GraphAnswer(
         direction,
@@ -43,14 +44,14 @@ def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) 
         through=tuple(through),
         unresolved_uses=_lines(outside)
         if direction == "callees"
-        else count_unresolved(nodes, rows, request, direction),
-        calls_of_unknown_name=() if kept or direction == "callees" else _calls_of_unknown_name(nodes, rows),
+        else count_unresolved(nodes, dispatch, rows, request, direction),
+        calls_of_unknown_name=() if kept or direction == "callees" else _calls_of_unknown_name(nodes, dispatch, rows),
         others=others,
     )
 
 
 def neighbours_of(
-    nodes: Nodes, rows: list[Row], direction: Direction, filters: Filters
+    nodes: Nodes, dispatch: Dispatch, rows: list[Row], direction: Direction, filters: Filters
 ) -> tuple[list[Neighbour], list[Through]]:
     """The callers or callees of definitions that pass the filters, in files that still exist, in order; and the
     declared methods that have implementations among them.
@@ -60,7 +61,7 @@ def neighbours_of(
     # Lines of callees are lines of the callers' file: definitions in several files are asked about one by one.
     for group in [rows] if direction == "callers" else _by_file(rows):
         found += _neighbours(nodes, group, direction)
-        more, behind = _dispatch_neighbours(nodes, group, direction)
+        more, behind = _dispatch_neighbours(nodes, dispatch, group, direction)
         found += more
         through += behind
     passes = place_filter(filters, nodes.snapshot.freshness.there())
@@ -68,9 +69,9 @@ def neighbours_of(
     return sorted(kept, key=_order if direction == "callers" else _by_site), through
 
 
-def _calls_of_unknown_name(nodes: Nodes, rows: Sequence[Row]) -> tuple[tuple[str, int], ...]:
+def _calls_of_unknown_name(nodes: Nodes, dispatch: Dispatch, rows: Sequence[Row]) -> tuple[tuple[str, int], ...]:
     """File and line of the calls that may mean any function; only those in files that still exist."""
-    found = {(nodes.path(nodes.file_of(node)), line) for node, line in Dispatch(nodes).of_unknown_name(rows)}
+    found = {(nodes.path(nodes.file_of(node)), line) for node, line in dispatch.of_unknown_name(rows)}
     there = nodes.snapshot.freshness.there()
     return tuple(sorted(site for site in found if there is None or there(site[0])))
 
@@ -79,12 +80,14 @@ def _lines(outside: Sequence[External]) -> int:
     return sum(len(item.sites) for item in outside)
 
 
-def count_unresolved(nodes: Nodes, rows: Sequence[Row], request: GraphRequest, direction: Direction) -> int:
+def count_unresolved(
+    nodes: Nodes, dispatch: Dispatch, rows: Sequence[Row], request: GraphRequest, direction: Direction
+) -> int:
     """The number of calls without a known target: of the definitions' name (callers), or inside them (callees)."""
     if direction == "callees":
         return _lines(externals(nodes, rows))
     passes = _use_filter(nodes.snapshot, request.filters)
-    listed = [*nodes.inherited(rows), *Dispatch(nodes).of_unknown_receiver(rows)]
+    listed = [*nodes.inherited(rows), *dispatch.of_unknown_receiver(rows)]
     known_sites = {(call.node, line) for call in listed for line in call.lines}
     methods = [row for row in rows if row["kind"] == "method"]
     owners = frozenset(row["qualified_name"].split(".")[-2] for row in methods if "." in row["qualified_name"])
@@ -143,9 +146,10 @@ def _neighbours(nodes: Nodes, rows: list[Row], direction: Direction) -> list[Nei
     return found
 
 
-def _dispatch_neighbours(nodes: Nodes, rows: list[Row], direction: Direction) -> tuple[list[Neighbour], list[Through]]:
+def _dispatch_neighbours(
+    nodes: Nodes, dispatch: Dispatch, rows: list[Row], direction: Direction
+) -> tuple[list[Neighbour], list[Through]]:
     """The neighbours by dynamic dispatch and by computed names, and the declared methods of these calls."""
-    dispatch = Dispatch(nodes)
     asked = nodes.asked(rows)
     calls, found = dispatch.calls(rows, asked, direction)
     places = nodes.places(call.node for call in calls)

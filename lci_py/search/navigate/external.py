@@ -198,8 +198,13 @@ def open_receivers(nodes: Nodes, node: int, line: int, name: str) -> list[bool]:
         first = _VARIABLE.match(call.receiver)
         if call.receiver in own or (bare and not call.receiver):
             found.append(True)
-        elif first and first[1] not in base and first[1] not in bound:
-            found += [False] * (_TYPE.fullmatch(call.receiver.removesuffix("()")) is None)
+        elif (
+            first
+            and first[1] not in base
+            and first[1] not in bound
+            and _TYPE.fullmatch(call.receiver.removesuffix("()")) is None
+        ):
+            found.append(False)
     return found
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lci_py.index.shards.symbols import Row
+    from lci_py.search.navigate.dispatch import Dispatch
     from lci_py.search.navigate.nodes import Nodes
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.graph import Direction
@@ -72,6 +73,7 @@ class _Work:
         self._request = request
         self._present = PresentFiles(snapshot)
         self._nodes: Nodes | None = None
+        self._dispatch: Dispatch | None = None
         self._numbers: dict[str, Row] = {}  # rows of definitions, by id, for the graph
 
     def find(self, target: Target) -> tuple[list[ShownCode], int]:
@@ -282,13 +284,14 @@ class _Work:
         if row is None:
             return item  # a definition that is not indexed yet
         from lci_py.search.navigate.calls import neighbours_of
+        from lci_py.search.navigate.dispatch import Dispatch
         from lci_py.search.navigate.nodes import Nodes
 
-        self._nodes = self._nodes or Nodes(self._snapshot)
-        nodes = self._nodes
+        nodes = self._nodes = self._nodes or Nodes(self._snapshot)
+        dispatch = self._dispatch = self._dispatch or Dispatch(nodes)
 
         def calls(way: Direction) -> Calls:
-            found, through = neighbours_of(nodes, [row], way, Filters())
+            found, through = neighbours_of(nodes, dispatch, [row], way, Filters())
             return Calls(tuple(found[:_CALLS]), len(found), tuple(one for one in through if not one.listed))
 
         callers = calls("callers") if request.callers else None

@@ -52,7 +52,8 @@ def tree(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
     if not rows:
         found = nothing(snapshot, "tree", request, uses=request.direction == "callers")
         return replace(found, direction=request.direction, depth=request.depth)
-    grower = _Grower(nodes, request.direction, request.filters)
+    dispatch = Dispatch(nodes)
+    grower = _Grower(nodes, dispatch, request.direction, request.filters)
     # Overloads and declarations of one thing are one root, as are a type and its constructors.
     things = [meant.rows for meant in groups(rows)]
     roots = [_Branch(int(thing[0]["symbol_number"]), None, None) for thing in things]
@@ -68,7 +69,7 @@ def tree(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
         len(grown) - len(roots),
         branches=branches,
         through=tuple(grower.folded()),
-        unresolved_uses=count_unresolved(nodes, rows, request, request.direction),
+        unresolved_uses=count_unresolved(nodes, dispatch, rows, request, request.direction),
         direction=request.direction,
         depth=request.depth,
         others=others,
@@ -78,11 +79,11 @@ def tree(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
 class _Grower:
     """Grows trees level by level."""
 
-    def __init__(self, nodes: Nodes, direction: Direction, filters: Filters) -> None:
+    def __init__(self, nodes: Nodes, dispatch: Dispatch, direction: Direction, filters: Filters) -> None:
         self._nodes = nodes
         self._direction: Direction = direction
         self._filters = filters
-        self._dispatch = Dispatch(nodes)
+        self._dispatch = dispatch
         self._below: dict[int, list[Call]] = {}  # what is shown below a node
         self._folded: dict[int, Through] = {}  # declared methods of too many implementations, by number
 
