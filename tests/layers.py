@@ -41,7 +41,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
         "request",
         "streams", "terminal", "command_line", "options lean_numpy",
     ),
-    "render": ("markdown vimgrep diagrams", "json picture", "text", "call_tree outline_tree relative_paths", "token_budget"),
+    "render": ("markdown places diagrams", "json picture", "text", "call_tree outline_tree relative_paths", "token_budget"),
     "search": (
         "engine", "explore", "modes", "explain conflicts navigate grep", "ranking answer", "routes",
         "snapshot", "retrievers", "query", "suggest freshness",

@@ -59,7 +59,7 @@ class Writer(NamedTuple, Generic[A]):
 
     Attributes:
         json: The function of `render/json` that makes JSON, and Markdown from that.
-        text: The module of `render/text` that writes text with `render`, and one place per line with `render_paths`.
+        text: The module of `render/text` that writes text with `render`.
         cut: For a list, how it is shortened; a command without it shortens its answer itself, with `cost`.
         options: Further arguments of `render`.
         json_options: Further arguments of `parts`.
@@ -88,9 +88,6 @@ class Writer(NamedTuple, Generic[A]):
         picture = getattr(import_module("lci_py.render.picture"), f"of_{self.json}")(answer)
         drawn: str = import_module("lci_py.render.diagrams").write(picture, shape, **self.page)
         return drawn
-
-    def paths(self, answer: A, file: IO[str]) -> None:
-        import_module(f"lci_py.render.text.{self.text}").render_paths(answer, file=file)
 
 
 def shape_of(call: Invocation, *others: str) -> str:
@@ -162,12 +159,9 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bo
             writer.cut(answer), max_tokens, lambda part, said: _written(call, shape, part, writer, said)
         )
     with writing():
-        if shape == "paths":
-            writer.paths(answer, paths_stdout())
-        elif shape == "vimgrep":
-            from lci_py.render.vimgrep import vimgrep
-
-            paths_stdout().writelines(vimgrep(writer.parts(answer)))
+        if shape in PLACES:
+            write_places = getattr(import_module("lci_py.render.places"), shape)
+            paths_stdout().writelines(write_places(writer.parts(answer)))
         else:
             page = screen(call) if shape == "text" else None
             _write(call, shape, answer, writer, note, machine_stdout() if page is None else page.file, page)

@@ -27,7 +27,7 @@ def test_what_a_row_names_is_there(command: str, shape: str) -> None:
     writer = row_of(command).writer(run)
     text = import_module(f"lci_py.render.text.{writer.text}")
     assert callable(getattr(answer if writer.json == "search" else answers, writer.json))
-    assert callable(getattr(text, writer.render)) and callable(text.render_paths)
+    assert callable(getattr(text, writer.render))
 
 
 def test_a_search_takes_few_hops_before_it_searches(tmp_path: Path) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from lci_py.render.text.graph import Table, through_notes
-from lci_py.render.text.style import plural, visible_line, visible_path
+from lci_py.render.text.style import plural, visible_line
 from lci_py.types.search import FILE_KIND
 
 if TYPE_CHECKING:
@@ -131,11 +131,6 @@ def _group_by_file(rows: Sequence[TableRow], layout: Layout) -> Sequence[TableRo
     """In a pipe, where a path stands above its rows, the rows of a file together, so that it stands there once."""
     first = {path: place for place, (path, *_) in reversed(list(enumerate(rows)))}
     return rows if layout.width is not None else sorted(rows, key=lambda row: first[row[0]])
-
-
-def render_paths(answer: AffectedAnswer, *, file: IO[str]) -> None:
-    """`--paths`: the files of the tests, one per line, for a test runner."""
-    file.writelines(f"{visible_path(path)}\n" for path in sorted({one.place.file for one in answer.tests}))
 
 
 def place_row(place: Place, how: str) -> TableRow:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from lci_py.render.text.graph import Table, also_named
-from lci_py.render.text.style import goes_on, plural, sentence, shorten, shown_of, visible_line, visible_path
+from lci_py.render.text.style import goes_on, plural, sentence, shorten, shown_of, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,17 +36,6 @@ def render(answer: PathAnswer, page: Page, *, footer: bool = True) -> None:
         lengths = f"{' and '.join(f'{number:,}' for number in calls)} call{'' if calls == [1] else 's'}"
         more = goes_on(layout, shown, answer.total, answer.offset)
         page.end([f"{shown_of(shown, answer.total, 'chain')} of {lengths}", *more], answer.info)
-
-
-def render_paths(answer: PathAnswer, *, file: IO[str]) -> None:
-    """`--paths`: file:line per line, of each call, and of the last definition; each once."""
-    places = []
-    for chain in answer.chains:
-        for hop, following in zip(chain, (*chain[1:], None), strict=True):
-            if hop.place is not None:
-                line = following.sites[0] if following is not None and following.sites else hop.place.line
-                places.append(f"{visible_path(hop.place.file)}:{line}\n")
-    file.writelines(dict.fromkeys(places))
 
 
 def _rows(chain: Sequence[Hop], layout: Layout) -> Iterator[TableRow]:

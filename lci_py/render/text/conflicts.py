@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.render.text.style import (
     Layout,
@@ -12,7 +12,6 @@ from lci_py.render.text.style import (
     plural,
     shorten,
     visible_line,
-    visible_path,
     width_of,
     wrap_words,
 )
@@ -182,19 +181,6 @@ def _relations(relations: Sequence[str], answer: ConflictsAnswer, page: Page, wh
             page.lines(_conflict_lines(alike, layout, answer.index.branch, whole))
         if found:
             page.lines([""])
-
-
-def render_paths(answer: ConflictsAnswer, *, file: IO[str]) -> None:
-    """`--paths`: file:line of every definition on this branch, then every source of a disagreement; each once."""
-    branch = answer.index.branch
-    places = [
-        f"{visible_path(site.file)}:{site.line}"
-        for conflict in answer.results
-        for site in conflict.definitions
-        if not elsewhere(site, branch)
-    ]
-    places += [visible_path(str(source)) for conflict in answer.conflicts for source in conflict.get("sources", ())]
-    file.writelines(f"{place}\n" for place in dict.fromkeys(places))
 
 
 class _Columns:

@@ -6,9 +6,9 @@ The format is the same in a pipe and on a terminal, since both are read from top
 from __future__ import annotations
 
 import re
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from lci_py.render.text.style import sentence, shell_quote, visible, visible_line, visible_path
+from lci_py.render.text.style import sentence, shell_quote, visible, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,11 +29,6 @@ def render(answer: ExploreAnswer, page: Page, *, footer: bool = True) -> None:
     """Write an answer as text; `footer` adds what is left out."""
     layout = page.layout
     page.lines(_lines(answer, layout, footer))
-
-
-def render_paths(answer: ExploreAnswer, *, file: IO[str]) -> None:
-    """`--paths`: file:line per line."""
-    file.writelines(f"{visible_path(piece.file)}:{piece.line}\n" for piece in answer.pieces)
 
 
 def _lines(answer: ExploreAnswer, layout: Layout, footer: bool) -> Iterator[str]:

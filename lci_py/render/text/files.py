@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from lci_py.render.text.style import shown_of, visible_line, visible_path
 
@@ -15,7 +15,8 @@ def render(answer: FilesAnswer, page: Page, *, footer: bool = True) -> None:
     """Write an answer as text; on a terminal, `footer` adds the number of files."""
     layout = page.layout
     if layout.width is None:
-        render_paths(answer, file=page.file)
+        where = f":{answer.request.line}" if answer.request.line else ""
+        page.lines(f"{visible_path(one.file)}{where}" for one in answer.results)
         return
     line = layout.style(f":{answer.request.line}", "line") if answer.request.line else ""
     page.lines(f"{_highlight(one, layout.style)}{line}" for one in answer.results)
@@ -25,12 +26,6 @@ def render(answer: FilesAnswer, page: Page, *, footer: bool = True) -> None:
         page.sentence(said, hanging="")
     if footer:
         page.end([shown_of(len(answer.results), answer.total, "file")], answer.info)
-
-
-def render_paths(answer: FilesAnswer, *, file: IO[str]) -> None:
-    """`--paths`: one per line, with the line of the pattern."""
-    line = f":{answer.request.line}" if answer.request.line else ""
-    file.writelines(f"{visible_path(one.file)}{line}\n" for one in answer.results)
 
 
 def _highlight(one: IndexedFile, style: Style) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from lci_py.render.text.style import (
     UNICODE,
@@ -18,7 +18,6 @@ from lci_py.render.text.style import (
     shown_of,
     visible,
     visible_line,
-    visible_path,
     width_of,
 )
 
@@ -78,15 +77,6 @@ def render(answer: GraphAnswer, page: Page, *, footer: bool = True) -> None:
     if footer:
         more = goes_on(layout, len(answer.neighbours) + len(answer.references), answer.total, answer.offset)
         page.end([*_summary(answer), *more], answer.index)
-
-
-def render_paths(answer: GraphAnswer, *, file: IO[str]) -> None:
-    """`--paths`: file:line per line; of callers each place of a call, of callees their definitions."""
-    places = [(r.file, r.line) for r in answer.references]
-    for item in answer.neighbours:
-        lines = item.sites if answer.command == "callers" else (item.place.line,)
-        places += [(item.place.file, line) for line in lines]
-    file.writelines(f"{visible_path(path)}:{line}\n" for path, line in dict.fromkeys(places))
 
 
 def also_named(others: Sequence[OtherMeaning], layout: Layout) -> str:

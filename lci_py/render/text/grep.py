@@ -4,7 +4,7 @@ and with their enclosing definitions.
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from lci_py.render.text.style import (
     Layout,
@@ -59,12 +59,6 @@ def render(answer: GrepAnswer, page: Page, *, footer: bool = True) -> None:
         if started and answer.request.lines == "text":
             page.lines([""])
         page.end(said, answer.info)
-
-
-def render_paths(answer: GrepAnswer, *, file: IO[str]) -> None:
-    """`--paths`: file:line per line."""
-    for found in answer.files:
-        file.writelines(f"{visible_path(found.path)}:{line.number}\n" for line in found.lines)
 
 
 def _piped_lines(found: FileLines, path: str, layout: Layout, *, parted: bool) -> Iterator[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from lci_py.render.text.style import sentence, shorten, shown_of, visible_line, visible_path, width_of, wrap_items
+from lci_py.render.text.style import sentence, shorten, shown_of, visible_line, width_of, wrap_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,11 +21,6 @@ def render(answer: HistoryAnswer, page: Page, *, footer: bool = True) -> None:
     page.lines(_lines(answer, layout))
     if footer:
         page.end([shown_of(len(answer.results), answer.total, "commit")], answer.info)
-
-
-def render_paths(answer: HistoryAnswer, *, file: IO[str]) -> None:
-    """`--paths`: file:line of the target."""
-    file.write(f"{visible_path(answer.place.file)}:{answer.place.line}\n")
 
 
 def _lines(answer: HistoryAnswer, layout: Layout) -> Iterator[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from lci_py.render.outline_tree import trees
-from lci_py.render.text.style import goes_on, plural, shorten, visible_line, visible_path, width_of
+from lci_py.render.text.style import goes_on, plural, shorten, visible_line, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,18 +39,6 @@ def render(answer: OutlineAnswer, page: Page, *, footer: bool = True) -> None:
         said = [] if left else [plural(answer.total, "definition")]
         if said or answer.info.behind:
             page.end(said, answer.info)
-
-
-def render_paths(answer: OutlineAnswer, *, file: IO[str]) -> None:
-    """`--paths`: file:line per line, in the order of the outline."""
-
-    def places(nodes: Sequence[Node]) -> Iterator[str]:
-        for node in nodes:
-            yield f"{visible_path(node.item.file)}:{node.item.line}\n"
-            yield from places(node.children)
-
-    for found in trees(answer):
-        file.writelines(places(found.nodes))
 
 
 def _file(found: FileOutline, layout: Layout, docs: bool) -> Iterator[str]:

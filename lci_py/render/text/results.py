@@ -8,7 +8,7 @@ Each result has a header line, then its code, then what flags and modes add. Not
 from __future__ import annotations
 
 import re
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import GraphPendingError
 from lci_py.render.text.style import (
@@ -21,7 +21,6 @@ from lci_py.render.text.style import (
     shown_of,
     visible,
     visible_line,
-    visible_path,
     width_of,
 )
 from lci_py.types.search import BLOCK_KIND
@@ -451,8 +450,3 @@ def render_definitions(answer: Answer, page: Page, *, footer: bool = True) -> No
     page.lines(listing.notes())
     if footer:
         page.end([shown_of(len(answer.results), answer.total, "definition")], answer.index)
-
-
-def render_paths(answer: Answer, *, file: IO[str]) -> None:
-    """`--paths`: file:line per line, for xargs and editors; the line is the first that matches, if one does."""
-    file.writelines(f"{visible_path(result.file)}:{result.match_line or result.line}\n" for result in answer.results)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from lci_py.render.text.style import plural, sentence, shell_quote, shown_of, visible, visible_line, visible_path
+from lci_py.render.text.style import plural, sentence, shell_quote, shown_of, visible, visible_line
 from lci_py.types.search import FILE_KIND
 
 if TYPE_CHECKING:
@@ -37,11 +37,6 @@ def render(answer: ShowAnswer, page: Page, *, numbers: bool = False, footer: boo
         page.warning(note)
     if footer:
         page.end([shown_of(len(answer.results), answer.total, "result")], answer.info)
-
-
-def render_paths(answer: ShowAnswer, *, file: IO[str]) -> None:
-    """`--paths`: file:line per line."""
-    file.writelines(f"{visible_path(item.file)}:{item.line}\n" for item in answer.results)
 
 
 def _result(item: ShownCode, request: ShowRequest, layout: Layout, numbers: bool) -> Iterator[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from lci_py.render.text.style import goes_on, shorten, shown_of, visible_line, visible_path, width_of
+from lci_py.render.text.style import goes_on, shorten, shown_of, visible_line, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,11 +28,6 @@ def render(answer: SimilarAnswer, page: Page, *, footer: bool = True) -> None:
         parts = [shown_of(shown, answer.total, "similar definition", "the first ")]
         parts += goes_on(layout, shown, answer.total, answer.request.offset)
         page.end(parts, answer.info)
-
-
-def render_paths(answer: SimilarAnswer, *, file: IO[str]) -> None:
-    """`--paths`: file:line per line."""
-    file.writelines(f"{visible_path(one.file)}:{one.line}\n" for one in answer.results)
 
 
 def _lines(one: Likeness, layout: Layout) -> Iterator[str]:

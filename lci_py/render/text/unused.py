@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from lci_py.render.text.affected import place_row
 from lci_py.render.text.graph import Table
-from lci_py.render.text.style import goes_on, shown_of, visible_line, visible_path
+from lci_py.render.text.style import goes_on, shown_of, visible_line
 from lci_py.types.unused import CERTAINTIES
 
 if TYPE_CHECKING:
@@ -46,11 +46,6 @@ def render(answer: UnusedAnswer, page: Page, *, footer: bool = True, each: bool 
     if answer.counts["certain"]:
         said.append("look before you delete: of 142 read in 39 repositories 114 were right")
     page.end(said, answer.info)
-
-
-def render_paths(answer: UnusedAnswer, *, file: IO[str]) -> None:
-    """`--paths`: file:line per line."""
-    file.writelines(f"{visible_path(one.place.file)}:{one.place.line}\n" for one in answer.results)
 
 
 def _row(one: Unused) -> TableRow:

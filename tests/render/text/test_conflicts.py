@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lci_py.render import relative_paths
+from lci_py.render.json import answers
+from lci_py.render.places import paths
 from lci_py.render.text import conflicts, results
 from lci_py.render.text.style import Page, width_of
 from lci_py.types.conflicts import Conflict, ConflictsAnswer
@@ -265,10 +267,8 @@ def test_a_terminal_is_not_overrun(width: int) -> None:
 
 
 def test_paths_are_places_in_this_tree() -> None:
-    file = io.StringIO()
     found = answer(GONE, TWICE, replace(TWICE, relation="overlap"), conflicts=(TIMEOUT,))
-    conflicts.render_paths(found, file=file)
-    assert file.getvalue() == "a.py:3\na.py:9\nsrc/config.py:12\nREADME.md:40\n"
+    assert "".join(paths(answers.conflicts(found))) == "a.py:3\na.py:9\nsrc/config.py:12\nREADME.md:40\n"
 
 
 def test_from_a_subfolder(tmp_path: Path) -> None:
@@ -298,9 +298,7 @@ def test_no_field_can_send_a_control_character(value: str, relation: str, width:
     said = {"conflict_type": CONFLICT_TYPES[0], "recommended_resolution": value, "sources": [value], "reasoning": value}
     found = answer(evil, conflicts=(said,))
     assert not re.search(FORBIDDEN, shown(found, width=width))
-    file = io.StringIO()
-    conflicts.render_paths(found, file=file)
-    assert not re.search(FORBIDDEN, file.getvalue())
+    assert not re.search(FORBIDDEN, "".join(paths(answers.conflicts(found))))
 
 
 def test_conditions_that_differ_only_at_their_ends_are_shown_whole() -> None:

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from lci_py.render.json.answer import search
+from lci_py.render.places import paths
 from lci_py.render.text import index, progress as progress_text, results
 from lci_py.render.text.progress import Progress
 from lci_py.render.text.style import Page, shorten, visible, visible_line, visible_path, width_of
@@ -329,8 +331,7 @@ def test_no_field_can_send_a_control_character(value: str, width: int | None) ->
     assert not re.search(FORBIDDEN, shown(found, width=width, explain=True))
     file = io.StringIO()
     results.render_definitions(found, Page(file, width=width))
-    results.render_paths(found, file=file)
-    assert not re.search(FORBIDDEN, file.getvalue())
+    assert not re.search(FORBIDDEN, file.getvalue() + "".join(paths(search(found))))
 
 
 def test_colour_only_on_request() -> None:
@@ -345,9 +346,8 @@ def test_colour_only_on_request() -> None:
 
 
 def test_paths() -> None:
-    file = io.StringIO()
-    results.render_paths(answer(make(), make(file="a\nb\x1b.go", line=3)), file=file)
-    assert file.getvalue() == "src/aes.go:9\na\\nb\\x1b.go:3\n"
+    found = answer(make(), make(file="a\nb\x1b.go", line=3))
+    assert "".join(paths(search(found))) == "src/aes.go:9\na\\nb\\x1b.go:3\n"
 
 
 def test_definitions() -> None:
