@@ -34,6 +34,11 @@ class CommandRun(NamedTuple):
     engine: Engine
 
 
+def skip_results(answer: Any, offset: int) -> Any:
+    """The answer without its first results."""
+    return answer._replace(results=answer.results[offset:], offset=offset)
+
+
 class Row(NamedTuple):
     """A command. What is called like it need not be named: the engine's method, and the renderers of a list of results.
 

@@ -20,7 +20,7 @@ _DEEPEST = 100
 def trees(answer: OutlineAnswer) -> list[FileOutline]:
     """The files of an answer, each with its items below their enclosing ones; in a map, ordered by their first item."""
     items: dict[str, dict[str, Item]] = {}
-    for item in answer.items:
+    for item in answer.results:
         own = items.setdefault(item.file, {})
         for id in (*item.above, item.id):
             own.setdefault(id, answer.around[id])
@@ -44,9 +44,9 @@ def _nodes(items: dict[str, Item]) -> tuple[Node, ...]:
 
 def within_tokens(answer: OutlineAnswer, max_tokens: int, cost: Callable[[OutlineAnswer], int]) -> OutlineAnswer:
     """The answer with as many of its first items as take at most `max_tokens`."""
-    size = len(answer.items)
+    size = len(answer.results)
 
     def first(count: int) -> OutlineAnswer:
-        return answer._replace(items=answer.items[:count], max_tokens=max_tokens)
+        return answer._replace(results=answer.results[:count], max_tokens=max_tokens)
 
     return fitted(answer if answer.total == size else first(size), max_tokens, cost, size, first)

@@ -126,14 +126,14 @@ def of_chains(answer: PathAnswer) -> Picture:
     """The picture of `lci path`."""
     canvas = _Canvas()
     ends = {place.id for place in (*answer.sources, *answer.targets)}
-    for chain in answer.chains:
+    for chain in answer.results:
         before = ""
         for hop in chain:
             id = _add_hop(canvas, hop, ends, before)
             if before:
                 canvas.link(Link(before, id, hop.sites, hop.step or EXTERNAL, hop.confidence, hop.ambiguous))
             before = id
-    rest = answer.total - answer.offset - len(answer.chains)
+    rest = answer.total - answer.offset - len(answer.results)
     note = f"{plural(rest, 'more chain')}: --limit" if rest > 0 else ""
     return canvas.picture(f"path {answer.request.source} {answer.request.target}", note)
 
@@ -181,8 +181,8 @@ def of_outline(answer: OutlineAnswer) -> Picture:
     for link in answer.calls:
         if (link.source, link.target) not in canvas.links:  # a type that calls its own method still contains it
             canvas.link(link)
-    rest = answer.total - len(answer.items)
-    note = f"the {len(answer.items):,} most central of {answer.total:,} definitions" if rest > 0 else ""
+    rest = answer.total - len(answer.results)
+    note = f"the {len(answer.results):,} most central of {answer.total:,} definitions" if rest > 0 else ""
     paths = answer.request.folders or answer.request.files
     title = " ".join(["outline", *(path or "." for path in paths)])
     return canvas.picture(title, note, is_map=answer.request.is_map)

@@ -55,9 +55,9 @@ class PathAnswer(NamedTuple):
     request: PathRequest
     sources: tuple[Place, ...]
     targets: tuple[Place, ...]  # none if the target is outside of the repository
-    chains: tuple[tuple[Hop, ...], ...]
+    results: tuple[tuple[Hop, ...], ...]  # chains
     total: int  # shortest chains, also those beyond the limit
     info: IndexInfo
     frontier: Frontier | None = None
     others: tuple[OtherMeaning, ...] = ()  # what the names can mean as well, likeliest first
-    offset: int = 0  # chains left out before the first one shown
+    offset: int = 0  # results left out before the first one shown

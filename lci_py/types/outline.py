@@ -67,19 +67,19 @@ class OutlineAnswer(NamedTuple):
     """The items of an outline, before it is cut and made into trees.
 
     Attributes:
-        items: Most important first: in a map by rank, else in the order in which a budget keeps them.
+        results: Most important first: in a map by rank, else in the order in which a budget keeps them.
         around: The definitions enclosing those, by id.
-        files: The files in their order; in a map, those of `items`.
+        files: The files in their order; in a map, those of `results`.
         total: Number of definitions that could be shown.
     """
 
     request: OutlineRequest
-    items: tuple[Item, ...]
+    results: tuple[Item, ...]
     around: dict[str, Item]
     files: tuple[tuple[str, str, bool], ...]  # path, language, stale
     total: int
     info: IndexInfo
     max_tokens: int | None = None  # the budget, if it cut something
-    offset: int = 0  # items left out before the first one shown
+    offset: int = 0  # results left out before the first one shown
     #: With `calls`; what no definition here makes or receives is a call of its file, `file:PATH`.
     calls: tuple[Link, ...] = ()

@@ -119,7 +119,9 @@ def _neighbours(answer: GraphAnswer, *, at_call: bool) -> EntryList:
 
 def outline(engine: Engine, entry: Entry) -> EntryList:
     """The definitions of an entry's file, in their order."""
-    items = sorted(engine.outline(OutlineRequest(files=(entry.file,))).items, key=lambda one: (one.line, -one.end_line))
+    items = sorted(
+        engine.outline(OutlineRequest(files=(entry.file,))).results, key=lambda one: (one.line, -one.end_line)
+    )
     found = tuple(Entry(one.file, one.line, one.end_line, one.qualified_name, one.kind) for one in items)
     return EntryList(found, len(found))
 

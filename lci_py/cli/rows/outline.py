@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lci_py.cli.answering import Row
+from lci_py.cli.answering import Row, skip_results
 from lci_py.cli.output import PICTURES, Writer
 from lci_py.cli.request import flag_filters, number, path_from_root, place_from_root, plain_text
 from lci_py.errors import UnknownTargetError, UsageError
@@ -84,7 +84,6 @@ ROW = Row(
     _request,
     ask=_ask,
     writer=lambda _: Writer("outline", "outline"),
-    results=lambda answer: answer.items,
-    skip=lambda answer, offset: answer._replace(items=answer.items[offset:], offset=offset),
+    skip=skip_results,
     fit=_fit,
 )

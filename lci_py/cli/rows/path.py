@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.cli.answering import Row
-from lci_py.cli.output import Cut, Writer
+from lci_py.cli.answering import Row, skip_results
+from lci_py.cli.output import Writer, cut_results
 from lci_py.cli.request import flag_filters, name_from_root, number, plain_text
 from lci_py.errors import UsageError
-from lci_py.types.chains import PathAnswer, PathRequest
+from lci_py.types.chains import PathRequest
 
 if TYPE_CHECKING:
     from lci_py.cli.command_line import Invocation
@@ -29,13 +29,8 @@ def _request(call: Invocation, _shape: str) -> PathRequest:
     )
 
 
-def _cut(answer: PathAnswer) -> Cut[PathAnswer]:
-    return Cut(len(answer.chains), lambda count: answer._replace(chains=answer.chains[:count]))
-
-
 ROW = Row(
     _request,
-    writer=lambda _: Writer("chains", "chains", _cut),
-    results=lambda answer: answer.chains,
-    skip=lambda answer, offset: answer._replace(chains=answer.chains[offset:], offset=offset),
+    writer=lambda _: Writer("chains", "chains", cut_results),
+    skip=skip_results,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lci_py.cli.answering import Row
+from lci_py.cli.answering import Row, skip_results
 from lci_py.cli.output import MACHINE, Writer
 from lci_py.cli.request import flag_filters, name_from_root, number, path_from_root, place_from_root, plain_text
 from lci_py.cli.streams import say
@@ -91,7 +91,7 @@ ROW = Row(
     _request,
     ask=_ask,
     writer=lambda asked: Writer("show", "show", options={"numbers": asked.call.flag("line_number")}),
-    skip=lambda answer, offset: answer._replace(results=answer.results[offset:], offset=offset),
+    skip=skip_results,
     whole=lambda call: call.flag("callers") or call.flag("callees"),
     fit=_fit,
     finish=_finish,

@@ -155,7 +155,7 @@ def outline(answer: OutlineAnswer) -> Parts:
     # A key `query` stays where it is empty, as that of a search does.
     query = {"query": answer.request.query} if answer.request.query else {}
     head = {"command": "outline", "map": answer.request.is_map, **query}
-    left = answer.total - answer.offset - len(answer.items)
+    left = answer.total - answer.offset - len(answer.results)
     cut = None if answer.max_tokens is None else {"max_tokens": answer.max_tokens, "definitions_dropped": left}
     tail = {**counted(answer.total, left > 0, answer.info), "truncated": cut}
     return Parts(head, map(_outlined_file, trees(answer)), lambda: tail)
@@ -363,11 +363,11 @@ def chains(answer: PathAnswer) -> Parts:
         "depth": answer.request.depth,
     }
     tail = {
-        **counted(answer.total, answer.total > answer.offset + len(answer.chains), answer.info),
+        **counted(answer.total, answer.total > answer.offset + len(answer.results), answer.info),
         **other_meanings(answer.others),
         "frontier": None if answer.frontier is None else _frontier(answer.frontier),
     }
-    return Parts(head, map(_chain, answer.chains), lambda: tail)
+    return Parts(head, map(_chain, answer.results), lambda: tail)
 
 
 def _chain(chain: Sequence[Hop]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ _CODE = 120
 def render(answer: PathAnswer, page: Page, *, footer: bool = True) -> None:
     """Write an answer as text; `footer` adds the number of chains."""
     layout = page.layout
-    for place, chain in enumerate(answer.chains):
+    for place, chain in enumerate(answer.results):
         if place:
             page.lines([""])
         page.lines(Table(layout, 0).lines(list(_rows(chain, layout)), "dim"))
@@ -32,7 +32,7 @@ def render(answer: PathAnswer, page: Page, *, footer: bool = True) -> None:
         if footer and answer.info.behind:
             page.end([], answer.info)
     elif footer:
-        shown, calls = len(answer.chains), sorted({len(chain) - 1 for chain in answer.chains})
+        shown, calls = len(answer.results), sorted({len(chain) - 1 for chain in answer.results})
         lengths = f"{' and '.join(f'{number:,}' for number in calls)} call{'' if calls == [1] else 's'}"
         more = goes_on(layout, shown, answer.total, answer.offset)
         page.end([f"{shown_of(shown, answer.total, 'chain')} of {lengths}", *more], answer.info)

@@ -26,15 +26,16 @@ def render(answer: OutlineAnswer, page: Page, *, footer: bool = True) -> None:
         if place and layout.width is not None:
             page.lines([""])
         page.lines(_file(found, layout, docs))
-    left = answer.total - len(answer.items)
+    left = answer.total - len(answer.results)
     if left:
         budget = f" within {answer.max_tokens:,} tokens" if answer.max_tokens is not None else ""
         offset = answer.offset
-        shown = f"{offset + 1:,} to {offset + len(answer.items):,}" if offset else f"{len(answer.items):,}"
+        shown = f"{offset + 1:,} to {offset + len(answer.results):,}" if offset else f"{len(answer.results):,}"
         note = f"{shown} of {plural(answer.total, 'definition')}{budget}"
-        more = [] if offset else ["a larger --max-tokens shows more"]
-        note = ": ".join([note, *(goes_on(layout, len(answer.items), answer.total, offset) if layout.tools else more)])
-        page.warning(note)
+        more = goes_on(layout, len(answer.results), answer.total, offset)
+        if not (layout.tools or offset):
+            more = ["a larger --max-tokens shows more"]
+        page.warning(": ".join([note, *more]))
     if footer and (layout.width is not None or answer.info.behind):
         said = [] if left else [plural(answer.total, "definition")]
         if said or answer.info.behind:

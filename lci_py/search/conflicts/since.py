@@ -4,17 +4,18 @@ has another condition; a disagreement is new if one of its places stated another
 
 from __future__ import annotations
 
-import subprocess
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import UsageError
 from lci_py.search.conflicts import keys, versions
 from lci_py.source.file_record import define_data
+from lci_py.source.repository.branches import GitTrouble, contents_at
 from lci_py.source.repository.content import content_reason
-from lci_py.source.repository.git import blobs, changed_since, commit_of, git_problem, git_root, merge_base
-from lci_py.source.repository.workspace import is_workspace, members
+from lci_py.source.repository.git import commit_of, git_problem, git_root, merge_base
+from lci_py.source.repository.workspace import of_each_repository
 from lci_py.source.stated_values import claims_of
 from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect
 
@@ -69,36 +70,22 @@ def since(snapshot: Snapshot, revision: str) -> Since:
     Raises:
         UsageError: There is no such revision, or no git work tree; in a workspace, not in any repository.
     """
-    root = snapshot.root
-    found = _Before()
-    if not is_workspace(root):
-        return found.since(snapshot, _compare(snapshot, root, "", revision, found), None)
-    uncompared: dict[str, UsageError] = {}
-    repositories = members(root)
-    for name, folder in repositories.items():
-        try:
-            _compare(snapshot, Path(folder), f"{name}/", revision, found)
-        except UsageError as error:
-            uncompared[name] = error
-    if len(uncompared) == len(repositories):
-        raise next(iter(uncompared.values()), UsageError("the workspace has no repositories"))
-    return found.since(snapshot, None, tuple(uncompared))
+    found = _Before(set(), Counter(), set())
+    commits, uncompared = of_each_repository(snapshot.root, partial(_compare, snapshot, revision, found))
+    new = frozenset(_new_definitions(snapshot, sorted(found.files), found.definitions))
+    commit = commits[0] if uncompared is None else None
+    return Since(snapshot.manifest.branch, commit, frozenset(found.files), new, frozenset(found.values), uncompared)
 
 
-class _Before:
-    """The former definitions and values of the files that differ."""
+class _Before(NamedTuple):
+    """The files that differ, and their former definitions and values."""
 
-    def __init__(self) -> None:
-        self.files: set[str] = set()
-        self.definitions: Counter[_Definition] = Counter()
-        self.values: set[_Value] = set()
-
-    def since(self, snapshot: Snapshot, commit: str | None, uncompared: tuple[str, ...] | None) -> Since:
-        new = frozenset(_new_definitions(snapshot, sorted(self.files), self.definitions))
-        return Since(snapshot.manifest.branch, commit, frozenset(self.files), new, frozenset(self.values), uncompared)
+    files: set[str]
+    definitions: Counter[_Definition]
+    values: set[_Value]
 
 
-def _compare(snapshot: Snapshot, root: Path, prefix: str, revision: str, found: _Before) -> str:
+def _compare(snapshot: Snapshot, revision: str, found: _Before, root: Path, prefix: str) -> str:
     """Collect the former content of a folder, whose paths from the root begin with `prefix`; returns the commit."""
     if git_root(root) is None:
         raise UsageError(f"{root} is not in a git work tree", hint="leave out --diff")
@@ -115,12 +102,10 @@ def _compare(snapshot: Snapshot, root: Path, prefix: str, revision: str, found: 
             hint="give a branch, a tag or a commit; in CI, fetch it first (a shallow clone lacks it)",
         )
     try:
-        changed = [one for one in changed_since(root, commit) if _tells(one.path)]
-        contents = blobs(root, [one.blob for one in changed])
-    except (OSError, subprocess.SubprocessError) as error:
+        changed = contents_at(root, commit, _tells)
+    except GitTrouble as error:
         raise UsageError(f"git cannot compare with {revision}: {error}", hint="leave out --diff") from error
-    for path, blob in changed:
-        data = contents.get(blob)
+    for path, data in changed:
         if data is not None and data == snapshot.reader.read(prefix + path):
             continue
         found.files.add(prefix + path)

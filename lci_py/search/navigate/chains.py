@@ -65,7 +65,7 @@ def path(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
     if not 1 <= request.depth <= MAX_DEPTH:
         raise UsageError(f"--depth must be from 1 to {MAX_DEPTH}, not {request.depth}")
     answer = _likeliest(snapshot, request)
-    return answer._replace(chains=tuple(tuple(_with_text(snapshot, chain)) for chain in answer.chains))
+    return answer._replace(results=tuple(tuple(_with_text(snapshot, chain)) for chain in answer.results))
 
 
 def _with_text(snapshot: Snapshot, chain: Sequence[Hop]) -> Iterator[Hop]:
@@ -80,13 +80,13 @@ def _with_text(snapshot: Snapshot, chain: Sequence[Hop]) -> Iterator[Hop]:
 
 def _likeliest(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
     answer = _path(snapshot, request)
-    if answer.chains or not answer.others:
+    if answer.results or not answer.others:
         return answer
     # Of ambiguous names, any two between which there is a chain are likelier meant than two without.
     every = _path(snapshot, request._replace(every=True))
-    if not every.chains:
+    if not every.results:
         return answer
-    ends = {hop.place.id for chain in every.chains for hop in (chain[0], chain[-1]) if hop.place is not None}
+    ends = {hop.place.id for chain in every.results for hop in (chain[0], chain[-1]) if hop.place is not None}
     return every._replace(
         request=request,
         sources=tuple(place for place in every.sources if place.id in ends),

@@ -5,7 +5,7 @@ given files, or that have a given name.
 from __future__ import annotations
 
 import re
-import subprocess
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,8 +15,9 @@ from lci_py.index.shards.symbol_queries import language_and_lambdas
 from lci_py.search.navigate.names import meanings
 from lci_py.search.navigate.nodes import place_of
 from lci_py.search.navigate.present import Definition, PresentFiles, definitions_in, file_place
-from lci_py.source.repository.git import blobs, changed_since, commit_of, git_problem, git_root
-from lci_py.source.repository.workspace import is_workspace, members
+from lci_py.source.repository.branches import GitTrouble, contents_at
+from lci_py.source.repository.git import commit_of, git_problem, git_root
+from lci_py.source.repository.workspace import of_each_repository
 from lci_py.types.affected import Change, ChangedPlace
 from lci_py.types.search import FILE_KIND, FUNCTION_KINDS, TYPE_KINDS, Changed
 
@@ -230,28 +231,14 @@ def _since(
     In a workspace, each repository is compared with its own commit of that name, and the commit is None. Also returns
     the repositories that cannot be compared, unless that is all of them.
     """
-    root = snapshot.root
-    if not is_workspace(root):
-        commit, found = _compare_folder(snapshot, root, "", revision, present, prose=prose)
-        return commit, _sort_changes(found), ()
-    found, uncompared = [], {}
-    repositories = members(root)
-    for name, folder in repositories.items():
-        try:
-            found += _compare_folder(snapshot, Path(folder), f"{name}/", revision, present, prose=prose)[1]
-        except UsageError as error:
-            uncompared[name] = error
-    if len(uncompared) == len(repositories):
-        raise next(iter(uncompared.values()), UsageError("the workspace has no repositories"))
-    return None, _sort_changes(found), tuple(uncompared)
-
-
-def _sort_changes(found: Sequence[tuple[ChangedPlace, str]]) -> list[ChangedPlace]:
-    return sorted(_without_moves(found), key=_by_place)
+    compare = partial(_compare_folder, snapshot, revision, present, prose)
+    compared, uncompared = of_each_repository(snapshot.root, compare)
+    found = sorted(_without_moves([change for _, changes in compared for change in changes]), key=_by_place)
+    return compared[0][0] if uncompared is None else None, found, uncompared or ()
 
 
 def _compare_folder(
-    snapshot: Snapshot, folder: Path, prefix: str, revision: str, present: PresentFiles, *, prose: bool
+    snapshot: Snapshot, revision: str, present: PresentFiles, prose: bool, folder: Path, prefix: str
 ) -> tuple[str, list[tuple[ChangedPlace, str]]]:
     """The commit, and what differs from it in a folder, whose paths from the root begin with `prefix`."""
     if git_root(folder) is None:
@@ -264,20 +251,18 @@ def _compare_folder(
             f"{revision} {_NEITHER}",
             hint=Words(f"{_REVISIONS} with --files; {_SHALLOW}", f"{_REVISIONS}; {_SHALLOW}"),
         )
+    templates = frozenset() if prose else _templates(snapshot)
+
+    def tells(path: str) -> bool:
+        return prose or prefix + path in templates or _is_code(prefix + path, snapshot)
+
     try:
-        templates = frozenset() if prose else _templates(snapshot)
-        changed = [
-            one
-            for one in changed_since(folder, commit)
-            if prose or prefix + one.path in templates or _is_code(prefix + one.path, snapshot)
-        ]
-        contents = blobs(folder, [one.blob for one in changed])
-    except (OSError, subprocess.SubprocessError) as error:
+        changed = contents_at(folder, commit, tells)
+    except GitTrouble as error:
         raise UsageError(f"git cannot compare with {revision}: {error}", hint=_FILES) from error
     found: list[tuple[ChangedPlace, str]] = []
-    for path, blob in changed:
+    for path, before in changed:
         now = snapshot.reader.read(prefix + path)
-        before = contents.get(blob)
         if now == before or (now is not None and before is not None and _same_text(now, before)):
             continue
         own = _differences(prefix + path, before, now, present) if _is_code(prefix + path, snapshot) else []

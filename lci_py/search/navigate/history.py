@@ -19,7 +19,6 @@ from lci_py.types.history import Commit, Companion, HistoryAnswer, HistoryReques
 if TYPE_CHECKING:
     from lci_py.search.navigate.present import Definition
     from lci_py.search.snapshot import Snapshot
-    from lci_py.source.repository.commits import LoggedCommit
 
 #: A commit of more files says nothing about any two of them: a new licence, another formatter, a merge by squashing.
 _SWEEPING = 30
@@ -132,12 +131,10 @@ def _in_content(data: bytes | None, definition: Definition) -> Definition | None
 # --- what git says ----------------------------------------------------------------------------------------------
 
 
-def _commit(one: LoggedCommit, path: str, prefix: str, *, patch: bool) -> Commit:
+def _commit(one: Commit, path: str, prefix: str, *, patch: bool) -> Commit:
     # git names files from the top of the repository, which may be above the root: only another name says something.
-    file = path if not one.path or one.path == path or one.path.endswith(f"/{path}") else one.path
-    return Commit(
-        one.id, one.date, one.author, one.subject, one.added, one.removed, prefix + file, one.hunks if patch else ""
-    )
+    file = path if not one.file or one.file == path or one.file.endswith(f"/{path}") else one.file
+    return one._replace(file=prefix + file, patch=one.patch if patch else "")
 
 
 def _companions(folder: Path, path: str, prefix: str, log: Log, present: PresentFiles) -> tuple[Companion, ...]:

@@ -45,7 +45,7 @@ def _calls(snapshot: Snapshot, answer: OutlineAnswer) -> tuple[Link, ...]:
 
     graph, rows = snapshot.graph, map_rows(snapshot.symbols)
     files = {path for path, _, _ in answer.files}
-    shown = {id for item in answer.items for id in (item.id, *item.above)}
+    shown = {id for item in answer.results for id in (item.id, *item.above)}
     ids = {row["symbol_number"]: row["id"] for row in snapshot.symbols.in_files(sorted(files)) if row["id"] in shown}
     for file, path in enumerate(snapshot.symbols.paths()):
         if path in files:

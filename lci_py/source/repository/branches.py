@@ -11,11 +11,11 @@ import re
 import selectors
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from lci_py.source.repository.git import git_command, git_environment, git_root, ref_tips
+from lci_py.source.repository.git import changed_since, git_command, git_environment, git_root, ref_tips
 
 #: Seconds without output of git after which a file system must be hanging.
 STALL_SECONDS = 60.0
@@ -214,27 +214,19 @@ class Repository:
         Raises:
             GitTrouble: Objects are missing, the tree is too large, or git does not answer.
         """
-        found: dict[str, Entry] = {}
-        for record in self._records(["ls-tree", "-rlz", "--full-tree", "--end-of-options", commit], b"\0"):
-            info, _, name = record.partition(b"\t")
-            mode, _, oid, size = info.decode("ascii", "replace").split()
-            try:
-                path = name.decode("utf-8")
-            except UnicodeDecodeError:
-                continue
-            if mode in _MODES and size.isdigit() and path.startswith(self._prefix):
-                path = path[len(self._prefix) :]
-                found.setdefault(path, Entry(path, oid, int(size)))
-            if len(found) > MOST_PATHS:
-                raise GitTrouble(f"more than {MOST_PATHS:,} files")
-        return [found[path] for path in sorted(found)]
+        oids = {path: oid for path, oid in self.tree(commit).items() if oid}
+        sizes = self.sizes(sorted({*oids.values()}))
+        if not sizes.keys() >= {*oids.values()}:
+            raise GitTrouble(_UNREADABLE)
+        return [Entry(path, oid, sizes[oid]) for path, oid in sorted(oids.items())]
 
-    def contents(self, entries: Sequence[Entry]) -> Iterator[tuple[Entry, bytes]]:
+    def contents(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, bytes]]:
         """The contents of files.
 
         Raises:
-            GitTrouble: One is missing, or not as large as its entry says.
+            GitTrouble: One is missing, or larger than its entry says.
         """
+        entries = list(entries)
         if self._reader is None:
             self._reader = _GitPipe(self._top, ["cat-file", "--batch"])
         for start in range(0, len(entries), _AT_ONCE):
@@ -242,7 +234,7 @@ class Repository:
             self._reader.ask([entry.oid for entry in some])
             for entry in some:
                 _, kind, size = self._reader.answer(entry.oid)
-                if kind != "blob" or size != entry.size:
+                if kind != "blob" or size > entry.size:
                     raise GitTrouble(f"{entry.oid} is not a blob that can be read")
                 yield entry, self._reader.take(size + 1)[:-1]
 
@@ -266,13 +258,8 @@ class Repository:
         Raises:
             GitTrouble: It is not there, or larger than `most` bytes.
         """
-        if self._reader is None:
-            self._reader = _GitPipe(self._top, ["cat-file", "--batch"])
-        self._reader.ask([oid])
-        _, kind, size = self._reader.answer(oid)
-        if kind != "blob" or size > most:
-            raise GitTrouble(f"{oid} is not a blob that can be read")
-        return self._reader.take(size + 1)[:-1]
+        [(_, data)] = self.contents([Entry("", oid, most)])
+        return data
 
     def _check(self, names: Sequence[str]) -> list[tuple[str, str, int]]:
         """Id, type and size of each object; ("", "", 0) for one that does not exist."""
@@ -289,6 +276,26 @@ class Repository:
             yield from asked.records(end)
         finally:
             asked.close()
+
+
+def contents_at(folder: Path, commit: str, wanted: Callable[[str], bool]) -> list[tuple[str, bytes | None]]:
+    """The files of the work tree around a folder that may differ from a commit, by path, each with its content there;
+    None if the commit does not have it.
+
+    Args:
+        wanted: Whether a path, relative to the folder, is of interest; git is not asked for the contents of others.
+    Raises:
+        GitTrouble: git cannot be run, or does not answer.
+    """
+    try:
+        changed = [one for one in changed_since(folder, commit) if wanted(one.path)]
+    except (OSError, subprocess.SubprocessError) as error:
+        raise GitTrouble(str(error)) from error
+    with Repository(folder) as repository:
+        sizes = repository.sizes(sorted({one.blob for one in changed} - {""}))
+        there = (Entry("", oid, size) for oid, size in sizes.items())
+        contents = {entry.oid: data for entry, data in repository.contents(there)}
+    return [(one.path, contents.get(one.blob)) for one in changed]
 
 
 def blob_id(data: bytes, like: str) -> str:

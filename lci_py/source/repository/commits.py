@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lci_py.source.repository.git import git_output, run_git
+from lci_py.types.history import Commit
 
 #: Seconds for one log: to follow lines through a long history takes git some.
 _SECONDS = 60.0
@@ -19,23 +20,10 @@ _RECORD, _FIELD = "\x1e", "\x1f"
 _FORMAT = f"--format={_RECORD}%H{_FIELD}%aI{_FIELD}%an{_FIELD}%s"
 
 
-class LoggedCommit(NamedTuple):
-    """A commit and the files it changed."""
-
-    id: str
-    date: str
-    author: str
-    subject: str
-    path: str  # of the file in that commit, relative to the top of the repository; "" if git names none
-    added: int
-    removed: int
-    hunks: str  # each from its line with @@
-
-
 class Log(NamedTuple):
-    """Commits, the newest first."""
+    """Commits, the newest first. Their files are relative to the top of the repository, "" where git names none."""
 
-    commits: tuple[LoggedCommit, ...]
+    commits: tuple[Commit, ...]
     whole: bool  # whether git had time for all of them
 
 
@@ -67,7 +55,7 @@ def _log(folder: Path, *arguments: str) -> Log:
     return Log(tuple(map(_parse_record, records if whole else records[:-1])), whole)
 
 
-def _parse_record(record: str) -> LoggedCommit:
+def _parse_record(record: str) -> Commit:
     head, _, patch = record.partition("\n")
     id, date, author, subject = head.split(_FIELD, 3)
     path, added, removed, hunks = "", 0, 0, []
@@ -80,7 +68,7 @@ def _parse_record(record: str) -> LoggedCommit:
         elif line[:1] in ("+", "-", " ", "\\"):
             hunks.append(line)
             added, removed = added + (line[0] == "+"), removed + (line[0] == "-")
-    return LoggedCommit(id, date, author, subject, path, added, removed, "\n".join(hunks))
+    return Commit(id, date, author, subject, added, removed, path, "\n".join(hunks))
 
 
 def files_of_commits(folder: Path, ids: list[str]) -> dict[str, list[str]]:

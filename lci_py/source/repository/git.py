@@ -172,13 +172,12 @@ def git_environment() -> dict[str, str]:
 
 
 def run_git(
-    folder: Path, *arguments: str, hooks: bool = False, seconds: float = 5, given: bytes = b""
+    folder: Path, *arguments: str, hooks: bool = False, seconds: float = 5
 ) -> subprocess.CompletedProcess[bytes]:
     """Run git in a folder and wait for it, with its output captured.
 
     Args:
         hooks: As for `git_command`.
-        given: Its input.
     Raises:
         OSError: git cannot be started.
         subprocess.SubprocessError: It took too long.
@@ -187,18 +186,18 @@ def run_git(
 
     command = git_command(*arguments, hooks=hooks)
     return subprocess.run(
-        command, cwd=folder, env=git_environment(), input=given, capture_output=True, timeout=seconds, check=False
+        command, cwd=folder, env=git_environment(), input=b"", capture_output=True, timeout=seconds, check=False
     )
 
 
-def git_output(folder: Path, *arguments: str, seconds: float = 5, given: bytes = b"") -> bytes:
+def git_output(folder: Path, *arguments: str, seconds: float = 5) -> bytes:
     """The output of git, run as by `run_git`.
 
     Raises:
         OSError: git cannot be started, or cannot answer.
         subprocess.SubprocessError: It took too long.
     """
-    done = run_git(folder, *arguments, seconds=seconds, given=given)
+    done = run_git(folder, *arguments, seconds=seconds)
     if done.returncode:
         raise OSError(done.stderr.decode("utf-8", "replace").strip() or "git failed")
     return done.stdout
@@ -329,28 +328,6 @@ def _is_clean(entry: re.Match[bytes], there: os.stat_result, indexed_at: int) ->
         and int(entry["size"]) == there.st_size & 0xFFFFFFFF
         and there.st_mtime_ns < indexed_at
     )
-
-
-def blobs(folder: Path, ids: Iterable[str]) -> dict[str, bytes]:
-    """Id to content of the blobs that git has.
-
-    Raises:
-        OSError: git cannot be started.
-        subprocess.SubprocessError: It took too long.
-    """
-    wanted = sorted({id for id in ids if _SHA.fullmatch(id)})
-    if not wanted:
-        return {}
-    given = "".join(f"{id}\n" for id in wanted).encode()
-    found, at, data = {}, 0, run_git(folder, "cat-file", "--batch", seconds=_DIFF_SECONDS, given=given).stdout
-    while (end := data.find(b"\n", at)) >= 0:
-        head = data[at:end].split()
-        at = end + 1
-        if len(head) == 3 and head[1] == b"blob" and head[2].isdigit():
-            size = int(head[2])
-            found[head[0].decode("ascii")] = data[at : at + size]
-            at += size + 1
-    return found
 
 
 def global_excludes(root: Path) -> str:

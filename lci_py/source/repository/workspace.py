@@ -10,7 +10,11 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
+
+from lci_py.errors import UsageError
 
 DATA_VARIABLE = "LCI_DATA_DIR"
 #: The name of the folder of all workspaces.
@@ -123,6 +127,33 @@ def open_member(root: str, name: str) -> int | None:
             os.close(handle)
         handle = inner
     return handle
+
+
+_T = TypeVar("_T")
+
+
+def of_each_repository(root: Path, ask: Callable[[Path, str], _T]) -> tuple[list[_T], tuple[str, ...] | None]:
+    """Ask something about the repository of a root, or about each one of a workspace.
+
+    Args:
+        ask: Called with the folder of a repository, and the prefix of its paths in the workspace, else "".
+    Returns:
+        The answers; and the repositories of the workspace that cannot answer, None if the root is no workspace.
+    Raises:
+        UsageError: The repository cannot answer, or none of a workspace can.
+    """
+    if not is_workspace(root):
+        return [ask(root, "")], None
+    found: list[_T] = []
+    failed: dict[str, UsageError] = {}
+    for name, folder in members(root).items():
+        try:
+            found.append(ask(Path(folder), f"{name}/"))
+        except UsageError as error:
+            failed[name] = error
+    if not found:
+        raise next(iter(failed.values()), UsageError("the workspace has no repositories"))
+    return found, tuple(failed)
 
 
 def inside(root: Path | str, full: str) -> str | None:
