@@ -54,7 +54,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
         "relink", "link", "pointsto", "resolve", "changed_lookups", "lookups", "lookup_tables", "file_facts edges",
         "language_rules linearize gc_paused forked program",
     ),
-    "embed": ("encoder", "contextual", "folder", "protocol"),
+    "embed": ("encoder", "contextual", "folder"),
     "source": (
         "record_codec", "file_record", "extract", "dataflow frameworks stated_values", "conditions syntax",
         "repository text",

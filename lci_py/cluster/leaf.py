@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from lci_py.cluster.fleet import Part
     from lci_py.cluster.objects import Cache
-    from lci_py.embed.protocol import TextEncoder
+    from lci_py.embed.encoder import TextEncoder
     from lci_py.index.store.manifest import Manifest
     from lci_py.types.search import Answer, SearchRequest
 

@@ -16,7 +16,7 @@ from collections import Counter
 from functools import cached_property, lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lci_py.embed.folder import MODEL_DIR, ModelFolder, load_session, load_tokenizer, refusing
 from lci_py.errors import BadModelError, DamagedIndexError
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.embed.contextual import ContextualEncoder
+
+    #: Of bags of tokens, or of text.
+    TextEncoder: TypeAlias = "Encoder | ContextualEncoder"
 
 _UNKNOWN = "[UNK]"
 _JOINERS = "\u200c\u200d"
@@ -345,7 +348,7 @@ class Encoder:
         return np.asarray(weights * self._array("ratios", np.float16)[self._check_ids(ids)].astype(np.float32))
 
 
-def open_encoder(folder: ModelFolder, *, threads: int = 1) -> Encoder | ContextualEncoder:
+def open_encoder(folder: ModelFolder, *, threads: int = 1) -> TextEncoder:
     """The encoder that fits the inputs of the model.
 
     Raises:

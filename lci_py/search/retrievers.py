@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from lci_py.embed.protocol import TextEncoder
+    from lci_py.embed.encoder import TextEncoder
     from lci_py.index.shards.bm25 import LexicalIndex, Term
     from lci_py.index.shards.dense import DenseIndex
     from lci_py.index.shards.symbols import SymbolicIndex
@@ -78,12 +78,6 @@ class HitList:
     def head(self, limit: int) -> HitList:
         """The first `limit` hits, with the same total."""
         return HitList(self.view, self.units[:limit], self.scores[:limit], self.total)
-
-
-class Retriever(Protocol):
-    """A view: returns the best `limit` units among the allowed ones, best first."""
-
-    def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList: ...
 
 
 #: Up to this many units all are scored completely; with more, tokens are compared only for possible best ones.
@@ -366,3 +360,7 @@ class SymbolicRetriever:
         order = sorted(best, key=lambda unit: (-best[unit], unit))
         scores = np.array([best[unit] for unit in order[:limit]], np.float64)
         return HitList("symbolic", np.array(order[:limit], np.int64), scores, len(best))
+
+
+#: A view: returns the best units among the allowed ones, best first.
+Retriever = DenseRetriever | LexicalRetriever | SymbolicRetriever

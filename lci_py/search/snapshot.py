@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
     from pathlib import Path
 
+    from lci_py.embed.encoder import TextEncoder
     from lci_py.embed.folder import ModelFolder
-    from lci_py.embed.protocol import TextEncoder
     from lci_py.index.shards.bm25 import LexicalIndex
     from lci_py.index.shards.branches import BranchIndex
     from lci_py.index.shards.files import FileTable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.errors import IndexError_
 from lci_py.search.explain.steps import MATCH, single_steps
@@ -37,35 +37,11 @@ class FileStanding(NamedTuple):
     views: dict[View, Standing | None]
 
 
-class Explainable(Protocol):
-    """The interface of a mode for `explain_file`. A key names a candidate: a unit, or the id of a symbol."""
-
-    filters: Filters  # those of the query included
-
-    def keys(self, path: str) -> set[Any]:
-        """The keys of all candidates in a file."""
-
-    def passing(self, filters: Filters) -> set[Any]:
-        """The keys of all candidates that pass the filters."""
-
-    def holding(self, keys: set[Any]) -> set[Any]:
-        """The keys whose text holds the quoted phrases."""
-
-    def best(self, keys: set[Any]) -> FileStanding:
-        """The best of several keys that pass."""
-
-    def steps_at(self, rank: int) -> tuple[Step, ...]:
-        """The waterfall of a result, by its rank (from 1)."""
-
-    def row(self, key: Any) -> Row:
-        """The result row of a place."""
-
-    def reasons(self, placed: FileStanding) -> list[str]:
-        """Why a key that passes is no result."""
-
-
 class Structure:
-    """The mode symbolic: every symbol that passes the filters and holds the quoted phrases, by path and line."""
+    """The mode symbolic: every symbol that passes the filters and holds the quoted phrases, by path and line.
+
+    A key names a candidate: the id of a symbol, in the other modes a unit.
+    """
 
     def __init__(self, snapshot: Snapshot, filters: Filters, found: Sequence[Row]) -> None:
         """Args:
@@ -77,32 +53,39 @@ class Structure:
         self._rows: dict[str, Row] = {}
 
     def keys(self, path: str) -> set[Any]:
+        """The keys of all candidates in a file."""
         self._rows = {row["id"]: row for row in self._snapshot.symbols.in_files([path])}
         return set(self._rows)
 
     def passing(self, filters: Filters) -> set[Any]:
+        """The keys of all candidates that pass the filters."""
         return self._snapshot.symbols.select_ids(filters)
 
     def holding(self, keys: set[Any]) -> set[Any]:
+        """The keys whose text holds the quoted phrases."""
         return keys & self._ranks.keys()
 
     def best(self, keys: set[Any]) -> FileStanding:
+        """The best of several keys that pass."""
         key = min(keys, key=self._ranks.__getitem__)
         rank = self._ranks[key]
         return FileStanding(key, rank, 1.0, MATCH, {"symbolic": {"rank": rank, "score": 1.0}})
 
     def steps_at(self, rank: int) -> tuple[Step, ...]:
+        """The waterfall of a result, by its rank (from 1)."""
         return MATCH
 
     def row(self, key: Any) -> Row:
+        """The result row of a place."""
         return self._rows[key]
 
     def reasons(self, placed: FileStanding) -> list[str]:
+        """Why a key that passes is no result."""
         return []
 
 
 class _Units:
-    """The common part of the modes that rank units: dense, bm25 and multiview."""
+    """The common part of the modes that rank units: dense, bm25 and multiview. The methods are those of `Structure`."""
 
     def __init__(self, snapshot: Snapshot, filters: Filters, allowed: NDArray[Any] | None) -> None:
         self._snapshot, self.filters, self._allowed = snapshot, filters, allowed
@@ -229,6 +212,8 @@ class Fusion(_Units):
         return found
 
 
+#: What a mode gives to `search/explain/file.py`.
+Explainable = Structure | Single | Fusion
 #: Terms of the query that a sentence names.
 _NAMED = 5
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import BadPatternError
 from lci_py.search.grep.syntax import WORD_CLASS, Clause, required_texts
@@ -28,16 +28,6 @@ _CHARACTER = 4
 
 #: First byte of a line, and the byte after its last; likewise of a match.
 Span = tuple[int, int]
-
-
-class Matcher(Protocol):
-    """One pattern."""
-
-    def find(self, data: bytes, start: int) -> Span | None:
-        """The next match at or after the start of a line, in any line."""
-
-    def spans(self, data: bytes, line: Span) -> list[Span]:
-        """The matches in a line."""
 
 
 class Pattern(NamedTuple):
@@ -110,6 +100,7 @@ class _Literal:
         self._needle, self._words = needle, words
 
     def find(self, data: bytes, start: int) -> Span | None:
+        """The next match at or after the start of a line, in any line."""
         span = self._next(data, start)
         while span is not None and self._words and not _apart(data, *span):
             span = self._next(data, span[0] + 1) if span[0] < len(data) else None
@@ -121,6 +112,7 @@ class _Literal:
         return None if at < 0 else (at, at + len(self._needle))
 
     def spans(self, data: bytes, line: Span) -> list[Span]:
+        """The matches in a line."""
         # For ripgrep a file without a last line end ends before an empty match behind its last byte.
         found, at = [], line[0]
         while at <= line[1] and at < len(data) and (span := self.find(data, at)) is not None and span[1] <= line[1]:
@@ -150,7 +142,7 @@ def _any_case(char: str) -> bytes:
 
 
 class _Expression:
-    """A regular expression."""
+    """A regular expression. Its methods are those of `_Literal`."""
 
     def __init__(self, expression: str, shown: str, ignore: bool, words: bool) -> None:
         self._words = words
@@ -177,6 +169,9 @@ class _Expression:
                 found.append(span)
             at = max(span[1], at + 1)
         return found
+
+
+Matcher = _Literal | _Expression
 
 
 def _re2(expression: str, shown: str, *, ignore: bool, capture: bool) -> Any:
