@@ -226,6 +226,11 @@ class EdgeBuffer:
         self._keys.extend(sorted(keys))
         self._key_sizes.append(len(self._keys) - before)
 
+    @property
+    def n_arrays(self) -> int:
+        """How many `arrays` there are."""
+        return len(self._columns) + 2
+
     def arrays(self) -> list[NDArray[Any]]:
         """All collected values, for `extend`."""
         return [np.array(column, column.typecode) for column in (*self._columns, self._key_sizes, self._keys)]

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from array import array
+from fcntl import ioctl
+from itertools import islice
+from termios import FIONREAD
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +20,6 @@ from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.pointsto.propagate import (
     Nodes,
     anonymous_functions,
-    any_followed,
     followed_edges,
     program_of,
     reconcile,
@@ -25,7 +29,7 @@ from lci_py.callgraph.program import STORED_PROGRAM, Program, Solution, check_co
 from lci_py.callgraph.resolve.calls import FileLinker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,8 +38,8 @@ if TYPE_CHECKING:
     from lci_py.types.source import Extract
 
 
-#: `Linker.finish` reports each time that it has linked so many files.
-_REPORTED = 64
+#: Blocks of files that two processes share out. The slower one ends at most one block later.
+_BLOCKS = 256
 #: The arguments of `assemble`.
 Parts = tuple["NDArray[Any]", "NDArray[Any]", "FileKeys", Sites, "Iterable[int]", Lambdas, PointsToResult]
 
@@ -61,8 +65,8 @@ class Linker:
         """All edges. Call it once, after the last file.
 
         Args:
-            fork: Run the points-to analysis in a forked process meanwhile or, if there is nothing to analyse, link half
-                of the files there. The calling process may have no threads.
+            fork: A forked process runs the points-to analysis, and then links files from the end until all are linked.
+                The calling process may have no threads.
             report: Called with the number of linked files and of all files.
         """
         parts = self._parts(fork, report or (lambda _done, _total: None))
@@ -79,32 +83,85 @@ class Linker:
         linker = FileLinker(LookUps(tables, sites))
         n_files = len(tables.files.heads)
         n_symbols = int(tables.first_symbol[-1])
-        follow = any_followed(tables, range(n_files))
-        propagation = ForkedComputation(lambda: _pointsto_arrays(tables, sites), fork=fork and follow)
+        blocks = _Blocks(tables.blocks_of_calls(_BLOCKS if fork else 1))
 
-        def linked_of(files: range) -> EdgeBuffer:
-            found = EdgeBuffer()
+        def link(files: Iterable[int], edges: EdgeBuffer) -> EdgeBuffer:
             for file in files:
-                if not files.start and not file % _REPORTED:  # not in the forked process
-                    report(file * n_files // len(files), n_files)
-                found.add(*linker.link(file))
-            return found
+                edges.add(*linker.link(file))
+            return edges
 
-        middle = tables.half_of_calls() if fork and not follow else n_files
-        others = ForkedComputation(lambda: linked_of(range(middle, n_files)).arrays(), fork=middle < n_files)
+        def others() -> list[NDArray[Any]]:
+            solved = _pointsto_arrays(tables, sites)
+            edges = EdgeBuffer()
+            for buffer in reversed([link(files, EdgeBuffer()) for files in blocks.from_end()]):
+                edges.extend(buffer.arrays())
+            return [*edges.arrays(), *solved]
+
+        forked = ForkedComputation(others, fork=fork)
+        linked = EdgeBuffer()
         with gc_paused():
-            linked = linked_of(range(middle))
-            linked.extend(others.result())
+            for files in blocks.from_start():
+                link(files, linked)
+                report(blocks.files_taken(), n_files)
+            arrays = iter(forked.result())
+            linked.extend(tuple(islice(arrays, linked.n_arrays)))
+        blocks.close()
+        followed = PointsToResult(Program(*islice(arrays, len(STORED_PROGRAM))), Solution(*arrays))
         first_symbol = np.array(tables.first_symbol, np.int32)
         first_lambda = np.array(tables.first_lambda, np.int32)
-        arrays = propagation.result()
-        followed = PointsToResult(Program(*arrays[: len(STORED_PROGRAM)]), Solution(*arrays[len(STORED_PROGRAM) :]))
         named, nodes = linked.edges(n_symbols, n_files), Nodes(first_symbol, first_lambda)
         more = reconcile(tables, named, followed_edges(*followed, nodes), nodes)
         rows = np.concatenate([named, more], axis=1) if more.shape[1] else named
         lambdas = Lambdas(first_lambda, *anonymous_functions(tables, first_symbol, range(n_files)))
         linker.look_ups.release()
         return rows, first_symbol, linked.keys(), sites, range(n_files), lambdas, followed
+
+
+class _Blocks:
+    """Ranges of consecutive files. Of two processes, one takes the next range from the start, the other from the end.
+
+    Who takes a range takes a byte out of a pipe that both read: the one who is quicker links more.
+    """
+
+    def __init__(self, starts: Sequence[int]) -> None:
+        """Args:
+        starts: Ascending, the first file of each range, and the number of files.
+        """
+        self._starts = starts
+        self._owner = os.getpid()
+        self._first = 0  # the next range from the start
+        self._pipe, end = os.pipe()
+        os.write(end, bytes(len(starts) - 1))
+        os.close(end)
+
+    def from_start(self) -> Iterator[range]:
+        """The ranges for the process that made this."""
+        while os.read(self._pipe, 1):
+            self._first += 1
+            yield range(*self._starts[self._first - 1 : self._first + 1])
+
+    def from_end(self) -> Iterator[range]:
+        """The ranges for the other process, last one first.
+
+        If that has failed, the first process calls this after `from_start`, and gets what that has left.
+        """
+        if os.getpid() == self._owner:
+            yield range(self._starts[self._first], self._starts[-1])
+            return
+        last = len(self._starts) - 1
+        while os.read(self._pipe, 1):
+            last -= 1
+            yield range(*self._starts[last : last + 2])
+
+    def files_taken(self) -> int:
+        """About how many files have been taken by either process."""
+        left = array("i", [0])
+        ioctl(self._pipe, FIONREAD, left)
+        n_ranges = len(self._starts) - 1
+        return self._starts[-1] * (n_ranges - left[0]) // n_ranges
+
+    def close(self) -> None:
+        os.close(self._pipe)
 
 
 def _pointsto_arrays(tables: MemoryTables, sites: Sites) -> list[NDArray[Any]]:

@@ -307,10 +307,11 @@ class MemoryTables:
         self._by_slot = memoryview(order.astype(np.int32).tobytes()).cast("i")
         self._slots = memoryview(slots[order].tobytes()).cast("q")
 
-    def half_of_calls(self) -> int:
-        """The first file after half of all calls."""
+    def blocks_of_calls(self, n_blocks: int) -> list[int]:
+        """The first file of each of so many blocks with about the same number of calls, and the number of files."""
         starts = self._starts["calls"]
-        return bisect_left(starts, starts[-1] // 2)
+        first = [bisect_left(starts, starts[-1] * block // n_blocks) for block in range(n_blocks)]
+        return [*first, len(self.files.heads)]
 
     # --- look-ups -------------------------------------------------------------------------------------------------
 
