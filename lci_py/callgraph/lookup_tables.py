@@ -307,6 +307,10 @@ class MemoryTables:
         self._by_slot = memoryview(order.astype(np.int32).tobytes()).cast("i")
         self._slots = memoryview(slots[order].tobytes()).cast("q")
 
+    @property
+    def n_calls(self) -> int:
+        return self._starts["calls"][-1]
+
     def blocks_of_calls(self, n_blocks: int) -> list[int]:
         """The first file of each of so many blocks with about the same number of calls, and the number of files."""
         starts = self._starts["calls"]

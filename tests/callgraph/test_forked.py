@@ -13,8 +13,11 @@ import pytest
 
 from lci_py import app
 from lci_py.callgraph import forked
+from lci_py.callgraph.edges import Links
 from lci_py.callgraph.forked import ForkedComputation
 from lci_py.callgraph.link import Linker
+from lci_py.callgraph.program import STORED_PROGRAM
+from lci_py.callgraph.resolve.calls import FileLinker
 from lci_py.source.syntax.languages import is_test
 from tests.conftest import PROJECT
 from tests.support.segments import extracted
@@ -40,24 +43,48 @@ def test_what_no_other_process_can_compute_is_computed_here() -> None:
     assert ForkedComputation(compute, fork=sys.platform == "linux").result() == [np.array([1])]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
-@pytest.mark.parametrize("program", ["rust", "java", "c"])  # whose functions are not followed as values
-def test_half_of_the_files_are_linked_as_well_in_another_process(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def links_of(program: str, *, fork: bool) -> Links:
     folder = PROJECT / "fixtures" / "callgraph" / program
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "edges.txt")
+    linker = Linker()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "edges.txt"):
+        name = path.relative_to(folder).as_posix()
+        linker.add(name, is_test(name), extracted(name, path.read_text()))
+    return linker.finish(fork=fork)
+
+
+def check_same(links: Links, others: Links) -> None:
+    for name in ("source", "target", "kind", "line", "step", "key_start", "keys"):
+        one, two = getattr(links, name), getattr(others, name)
+        assert len(one) and np.array_equal(one, two) and one.dtype == two.dtype
+    assert all(np.array_equal(getattr(links.program, name), getattr(others.program, name)) for name in STORED_PROGRAM)
+    assert all(map(np.array_equal, links.solution, others.solution))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
+@pytest.mark.parametrize("program", ["rust", "java", "c", "python"])
+def test_files_are_linked_as_well_in_two_processes(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     forks = []
     monkeypatch.setattr(os, "fork", lambda fork=os.fork: forks.append(1) or fork())
-    links = []
-    for fork in (False, True):
-        linker = Linker()
-        for path in files:
-            name = path.relative_to(folder).as_posix()
-            linker.add(name, is_test(name), extracted(name, path.read_text()))
-        links.append(linker.finish(fork=fork))
+    alone, shared = (links_of(program, fork=fork) for fork in (False, True))
     assert len(forks) == 1
-    for name in ("source", "target", "kind", "line", "step", "key_start", "keys"):
-        one, two = (getattr(found, name) for found in links)
-        assert len(one) and np.array_equal(one, two) and one.dtype == two.dtype
+    check_same(alone, shared)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
+def test_what_the_other_process_takes_and_never_links_is_linked_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone, own, link = links_of("python", fork=False), os.getpid(), FileLinker.link
+    handle, waiting = os.pipe()
+
+    def fails_elsewhere(self: FileLinker, file: int) -> object:
+        if os.getpid() != own:
+            os.write(waiting, b".")
+            os._exit(1)
+        os.read(handle, 1)  # not before the other process has taken files
+        os.write(waiting, b".")
+        return link(self, file)
+
+    monkeypatch.setattr(FileLinker, "link", fails_elsewhere)
+    check_same(alone, links_of("python", fork=True))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")

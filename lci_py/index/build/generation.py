@@ -45,7 +45,7 @@ _PER_FILE = 2_000
 #: Up to so many bytes of files, what the second stage needs (trees, captures) is kept in memory.
 _STAGED_BYTES = 10_000_000
 #: Minimum number of files for which another process saves time.
-_FEWEST_FILES = 30
+_FEWEST_FILES = 4
 
 
 @dataclass(slots=True)
