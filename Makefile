@@ -35,7 +35,7 @@ demo: $(BIN)/.installed  ## index a real tree (the asyncio package of this Pytho
 demo-cluster: $(BIN)/.installed-dev  ## three packages of this Python as a fleet, indexed by two processes
 	@lib=$$($(BIN)/python -c 'import os; print(os.path.dirname(os.__file__))'); fleet=$(CURDIR)/build/demo-cluster; \
 	rm -rf $$fleet; mkdir -p $$fleet; \
-	for name in asyncio email http; do echo "$$name $$lib/$$name demo"; done > $$fleet/repos.txt; \
+	for name in asyncio email http; do echo "$$name $$lib/$$name"; done > $$fleet/repos.txt; \
 	set -x; $(BIN)/lci cluster index --repos $$fleet/repos.txt --store $$fleet/store --workers 2 && \
 	$(BIN)/lci cluster search --store $$fleet/store -m multiview -n 3 "read a line from the connection" && \
 	$(BIN)/lci cluster search --store $$fleet/store -m symbolic -n 3 --repo 'e*' 'name:parse*'

@@ -19,7 +19,7 @@ import shutil
 import tempfile
 import time
 from _thread import allocate_lock
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
@@ -33,7 +33,7 @@ from lci_py.errors import IndexError_, IndexWriteError, LciError, UsageError
 from lci_py.index.store.commit import remove
 from lci_py.index.store.manifest import hold
 from lci_py.interrupts import at_interrupt
-from lci_py.processes import leave_interrupts, ready_pipes, start
+from lci_py.processes import FORKS, Child, leave_interrupts, ready_pipes, start
 from lci_py.source.text.digest import blake2b
 
 #: Bytes of objects that a process keeps, and parts that it has open.
@@ -47,12 +47,12 @@ Job = Callable[..., Any]
 
 
 class Here:
-    """This process as the worker. Parts are handled one after the other; the build of each uses several processes."""
+    """This machine as the worker. Several jobs run in processes of their own at the same time, a single one in this."""
 
     def __init__(self, folder: Path, processes: int = 1, most: int = CACHE_BYTES) -> None:
         """Args:
         folder: A private working folder, which is removed at the end.
-        processes: The number that a job may use.
+        processes: The number that the jobs may use together.
         most: The bound of the object cache in bytes.
         """
         self.folder, self._processes, self._most = folder, processes, most
@@ -67,6 +67,11 @@ class Here:
             LciError: What the job has raised.
             IndexWriteError: A worker of a cluster has failed.
         """
+        n_jobs = min(self._processes, len(calls))
+        if n_jobs > 1 and FORKS:
+            share = self._processes // n_jobs
+            yield from _in_processes(n_jobs, job, [(self.folder, share, *arguments) for arguments in calls])
+            return
         for place, arguments in enumerate(calls):
             yield place, job(self.folder, self._processes, *arguments)
 
@@ -132,7 +137,7 @@ def here(processes: int = 1) -> Iterator[Here]:
                 os.close(held)
 
 
-# --- a job in a process of its own --------------------------------------------------------------------------------
+# --- jobs in processes of their own -------------------------------------------------------------------------------
 
 
 def in_a_process(job: Callable[..., Any], *arguments: Any) -> Any:
@@ -143,24 +148,60 @@ def in_a_process(job: Callable[..., Any], *arguments: Any) -> Any:
         LciError: What the job has raised.
         IndexWriteError: It has raised anything else, or the process has ended before it has.
     """
-    [child] = start(1, leave_interrupts, forks=False)
+    [(_, result)] = _in_processes(1, job, [arguments], forks=False)
+    return result
+
+
+def _in_processes(
+    n_processes: int, job: Callable[..., Any], calls: Sequence[tuple[Any, ...]], *, forks: bool = True
+) -> Iterator[tuple[int, Any]]:
+    """Call a job with each of several argument tuples, as `Here.each`, in processes that end with this one.
+
+    Raises:
+        LciError: What a job has raised.
+        IndexWriteError: A job has raised anything else, or its process has ended before it has.
+    """
+    children = start(n_processes, leave_interrupts, forks=forks)
+    waiting = deque(enumerate(calls))
     try:
-        child.send((job, arguments))
-        while (found := child.received()) == []:
-            ready_pipes([child], None)
-            child.send_more()
+        with at_interrupt(lambda: _kill(children)):
+            while True:
+                for child in children:
+                    if waiting and not child.given:
+                        number, arguments = waiting.popleft()
+                        child.given.append(number)
+                        child.send((job, arguments))
+                busy = [child for child in children if child.given]
+                if not busy:
+                    return
+                ready = ready_pipes(busy, None)
+                for child in busy:
+                    child.send_more()
+                    for result in _received(child) if child.results in ready else ():
+                        yield child.given.popleft(), result
     except LciError:
         raise
     except Exception as error:
         how = f"{type(error).__name__}: {error}"
         raise IndexWriteError(f"its process has failed ({how})", hint="run `lci index` on the repository") from error
     finally:
-        child.kill()
-        child.close()
+        _kill(children)
+        for child in children:
+            child.close()
+
+
+def _received(child: Child) -> list[Any]:
+    found = child.received()
     if found is None:
+        child.close()
         how = f"by signal {child.ended_by()}" if child.ended_by() else "by itself"
         raise IndexWriteError(f"its process has ended {how}", hint="run `lci index` on the repository to see why")
-    return found[0]
+    return found
+
+
+def _kill(children: Sequence[Child]) -> None:
+    for child in children:
+        child.kill()
 
 
 # --- a cluster of Dask ----------------------------------------------------------------------------------------------

@@ -14,6 +14,8 @@ import pytest
 
 from lci_py.cluster.workers import here, in_a_process
 from lci_py.errors import IndexWriteError
+from lci_py.processes import can_be_read
+from tests.support.waiting import PATIENCE
 
 _PROJECT = Path(__file__).resolve().parents[2]
 #: Every Python that is started notes what it listens on. A module of the current folder notes that it was run.
@@ -84,6 +86,17 @@ def test_a_job_whose_process_is_killed_is_an_error_that_says_so() -> None:
     assert in_a_process(max, 1, 2) == 2
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
+def test_two_processes_do_two_jobs_at_the_same_time(tmp_path: Path) -> None:
+    ends = [tmp_path / "one", tmp_path / "two"]
+    for end in ends:
+        os.mkfifo(end)
+    with here(5) as workers:
+        assert sorted(workers.each(_meets, [(*ends,), (*reversed(ends),)])) == [(0, 2), (1, 2)]  # processes for each
+        with pytest.raises(IndexWriteError, match="by signal 9"):
+            list(workers.each(_killed, [(1,), (2,), (3,)]))
+
+
 def test_with_a_thousand_files_open_a_job_still_runs() -> None:
     """`select` refuses descriptors from 1,024 on, which a service that indexes may well have."""
     import resource
@@ -99,5 +112,13 @@ def test_with_a_thousand_files_open_a_job_still_runs() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def _killed() -> None:
+def _meets(_folder: Path, processes: int, own: Path, other: Path) -> int:
+    """Returns when another process has called this with the same pipes."""
+    ends = [os.open(end, os.O_RDWR) for end in (own, other)]
+    os.write(ends[1], b".")
+    assert can_be_read(ends[0], PATIENCE)
+    return processes
+
+
+def _killed(*_: object) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
