@@ -40,7 +40,7 @@ def skip_results(answer: Any, offset: int) -> Any:
 
 
 class Row(NamedTuple):
-    """A command. What is called like it need not be named: the engine's method, and the renderers of a list of results.
+    """A command. What is called like it need not be named: the question to the engine, and the renderers of results.
 
     Attributes:
         request: Builds the request from the flags; the second argument is the shape.
@@ -56,7 +56,7 @@ class Row(NamedTuple):
     """
 
     request: Callable[[Invocation, str], Any]
-    ask: Callable[[CommandRun], Any] = lambda asked: getattr(asked.engine, asked.call.command)(asked.request)
+    ask: Callable[[CommandRun], Any] = lambda asked: asked.engine.answer(asked.call.command, asked.request)
     writer: Callable[[CommandRun], Writer[Any]] = lambda asked: Writer(
         asked.call.command, asked.call.command, cut_results
     )

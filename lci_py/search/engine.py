@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import IndexError_, nothing_asked
 from lci_py.search.answer.results import answer as envelope, result
@@ -24,22 +24,24 @@ if TYPE_CHECKING:
     from lci_py.search.answer.copies import Folding
     from lci_py.search.modes.candidates import ModeAnswer
     from lci_py.search.snapshot import Snapshot
-    from lci_py.types.affected import AffectedAnswer, AffectedRequest
-    from lci_py.types.chains import PathAnswer, PathRequest
-    from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
-    from lci_py.types.explore import ExploreAnswer, ExploreRequest
-    from lci_py.types.files import FilesAnswer, FilesRequest
-    from lci_py.types.graph import GraphAnswer, GraphRequest
     from lci_py.types.grep import GrepAnswer, GrepRequest
-    from lci_py.types.history import HistoryAnswer, HistoryRequest
     from lci_py.types.outline import OutlineAnswer, OutlineRequest
     from lci_py.types.search import Answer, Filters
-    from lci_py.types.show import ShowAnswer, ShowRequest
-    from lci_py.types.similar import SimilarAnswer, SimilarRequest
-    from lci_py.types.unused import UnusedAnswer, UnusedRequest
 
 #: Kinds of what is in the call graph.
 _GRAPH_KINDS = (*KINDS, FILE_KIND, LAMBDA_KIND)
+#: The function below `search` that answers a question of a command.
+ANSWERED_BY = {
+    "callers": "navigate.calls.callers",
+    "callees": "navigate.calls.callees",
+    "conflicts": "conflicts.repository.conflicts",
+    "path": "navigate.chains.path",
+    "refs": "navigate.references.references",
+    **{name: f"explore.{name}.{name}" for name in ("explore", "similar")},
+    **{name: f"navigate.{name}.{name}" for name in ("affected", "files", "history", "show", "tree", "unused")},
+}
+#: Those about the call graph, whose filters may name any kind in it.
+_OF_GRAPH = frozenset({"affected", "callees", "callers", "path", "refs", "tree"})
 #: Results of a query that a map is about.
 _SEEDS = 20
 
@@ -264,27 +266,19 @@ class Engine:
         check(self.snapshot, filters, kinds)
         return self.snapshot
 
-    def explore(self, request: ExploreRequest) -> ExploreAnswer:
-        """The definitions that answer a question, within a token budget.
+    def answer(self, question: str, request: Any) -> Any:
+        """Answer one of `ANSWERED_BY`, given the request of that command.
 
         Raises:
-            UsageError: There is nothing to look for, or a filter cannot be used.
+            UsageError: A filter, or another value of the request, cannot be used.
+            UnknownTargetError: What is asked about does not exist.
             IndexError_: A required shard cannot be used.
         """
-        from lci_py.search.explore.explore import explore
+        from importlib import import_module
 
-        return explore(self._prepared_snapshot(request.filters), request)
-
-    def similar(self, request: SimilarRequest) -> SimilarAnswer:
-        """The definitions that are most similar to some code.
-
-        Raises:
-            UnknownTargetError: The name or the location does not exist.
-            IndexError_: A required shard cannot be used.
-        """
-        from lci_py.search.explore.similar import similar
-
-        return similar(self._prepared_snapshot(request.filters), request)
+        module, _, function = ANSWERED_BY[question].rpartition(".")
+        snapshot = self._prepared_snapshot(request.filters, _GRAPH_KINDS if question in _OF_GRAPH else ANY_KIND)
+        return getattr(import_module(f"lci_py.search.{module}"), function)(snapshot, request)
 
     def definitions(self, name: str, filters: Filters, limit: int) -> Answer:
         """Definitions of a name (exact, or qualified, or a glob), with signature and doc."""
@@ -310,40 +304,6 @@ class Engine:
         near = near_misses(snapshot.symbols, name)
         return replace(answer, did_you_mean=tuple(found for found in near if found != name))  # gone since the index
 
-    def navigate(self, command: str, request: GraphRequest) -> GraphAnswer:
-        """Answer one of callers, callees, tree and refs.
-
-        Raises:
-            UsageError: A filter, or the depth, cannot be used.
-        """
-        snapshot = self._prepared_snapshot(request.filters, _GRAPH_KINDS)
-        if command == "refs":
-            from lci_py.search.navigate.references import references
-
-            return references(snapshot, request)
-        if command == "tree":
-            from lci_py.search.navigate.tree import tree
-
-            return tree(snapshot, request)
-        from lci_py.search.navigate.calls import neighbours
-
-        answer = neighbours(snapshot, request, "callers" if command == "callers" else "callees")
-        if answer.total or command == "callees":
-            return answer
-        from lci_py.search.navigate.references import mentions
-
-        return replace(answer, mentions=mentions(snapshot, answer.targets))
-
-    def show(self, request: ShowRequest) -> ShowAnswer:
-        """The text of definitions, by name, by the id of a result or by place.
-
-        Raises:
-            UsageError: A filter cannot be used.
-        """
-        from lci_py.search.navigate.show import show
-
-        return show(self._prepared_snapshot(request.filters), request)
-
     def outline(self, request: OutlineRequest) -> OutlineAnswer:
         """The definitions of files as trees, or a map of a folder.
 
@@ -359,54 +319,6 @@ class Engine:
             results = Engine(self.snapshot).search(seeds).results
             found = {result.id: result.mode_score for result in results}
         return outline(self._prepared_snapshot(request.filters), request, found)
-
-    def path(self, request: PathRequest) -> PathAnswer:
-        """The call chains from one definition to another.
-
-        Raises:
-            UnknownTargetError: Nothing has one of the names.
-            UsageError: A filter, or the depth, cannot be used.
-        """
-        from lci_py.search.navigate.chains import path
-
-        return path(self._prepared_snapshot(request.filters, _GRAPH_KINDS), request)
-
-    def affected(self, request: AffectedRequest) -> AffectedAnswer:
-        """The differences from a commit, their callers, and the tests of both.
-
-        Raises:
-            UsageError: There is no such commit, or a filter cannot be used.
-        """
-        from lci_py.search.navigate.affected import affected
-
-        return affected(self._prepared_snapshot(request.filters, _GRAPH_KINDS), request)
-
-    def unused(self, request: UnusedRequest) -> UnusedAnswer:
-        """The definitions that nothing reaches, or only tests, or only by name."""
-        from lci_py.search.navigate.unused import unused
-
-        return unused(self._prepared_snapshot(request.filters), request)
-
-    def files(self, request: FilesRequest) -> FilesAnswer:
-        """The indexed files whose paths fit a pattern.
-
-        Raises:
-            UsageError: A filter, or the pattern, cannot be used.
-        """
-        from lci_py.search.navigate.files import files
-
-        return files(self._prepared_snapshot(request.filters), request)
-
-    def history(self, request: HistoryRequest) -> HistoryAnswer:
-        """The commits that changed a definition or a file.
-
-        Raises:
-            UnknownTargetError: There is no such definition or file.
-            UsageError: A filter cannot be used, or git has no history.
-        """
-        from lci_py.search.navigate.history import history
-
-        return history(self._prepared_snapshot(request.filters), request)
 
     def similar_paths(self, path: str) -> list[str]:
         """Indexed files whose paths resemble one that does not exist."""
@@ -424,12 +336,6 @@ class Engine:
 
         snapshot = self._prepared_snapshot(request.filters)
         return grep(snapshot, request._replace(filters=self._with_changes(request.filters)))
-
-    def conflicts(self, request: ConflictsRequest) -> ConflictsAnswer:
-        """All conflicts of the repository that pass the filters."""
-        from lci_py.search.conflicts.repository import conflicts
-
-        return conflicts(self._prepared_snapshot(request.filters), request)
 
 
 def _first_sentence(doc: str | None) -> str:

@@ -115,8 +115,9 @@ class FakeApp(ModuleType):
         hits = tuple(replace(hit, doc="Does f.", mode_source="symbolic") for hit in self.hits)
         return Answer(name, "symbolic", hits, len(hits), False, INDEX)
 
-    def conflicts(self, request: ConflictsRequest) -> ConflictsAnswer:
-        """Those of `found` that have a relation that the request names."""
+    def answer(self, question: str, request: ConflictsRequest) -> ConflictsAnswer:
+        """The conflicts of `found` that have a relation that the request names."""
+        assert question == "conflicts"
         self.calls.append(request)
         self.hook(request.name)
         wanted = [c for c in self.found if not request.relations or c.relation in request.relations]

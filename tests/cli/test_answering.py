@@ -15,6 +15,7 @@ from lci_py.cli.answering import CommandRun, row_of
 from lci_py.cli.command_line import Invocation, defaults
 from lci_py.cli.options import ANSWERING, COMMANDS
 from lci_py.render.json import answer, answers
+from lci_py.search.engine import ANSWERED_BY
 from tests.cli.fake import REPOSITORY
 from tests.support.graph_repo import build
 
@@ -28,6 +29,12 @@ def test_what_a_row_names_is_there(command: str, shape: str) -> None:
     text = import_module(f"lci_py.render.text.{writer.text}")
     assert callable(getattr(answer if writer.json == "search" else answers, writer.json))
     assert callable(getattr(text, writer.render))
+
+
+@pytest.mark.parametrize("name", ANSWERED_BY.values())
+def test_what_the_engine_names_is_there(name: str) -> None:
+    module, _, function = name.rpartition(".")
+    assert callable(getattr(import_module(f"lci_py.search.{module}"), function))
 
 
 def test_a_search_takes_few_hops_before_it_searches(tmp_path: Path) -> None:

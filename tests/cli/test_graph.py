@@ -189,7 +189,7 @@ def test_in_a_subfolder_names_and_places_start_there(lci: Lci, root: Path) -> No
 def test_a_terminal_shows_the_place_whole(root: Path) -> None:
     with app.open_engine(str(root)) as session:
         answers = [
-            session.navigate(c, GraphRequest("shop/store.py::clean")) for c in ("callers", "callees", "tree", "refs")
+            session.answer(c, GraphRequest("shop/store.py::clean")) for c in ("callers", "callees", "tree", "refs")
         ]
     for answer in answers:
         for width in (40, 80):
@@ -213,8 +213,8 @@ def test_what_a_repository_writes_is_shown_harmless(tmp_path: Path) -> None:
     name = 'a"\\<b>\x1b[31m.py'
     root = build(tmp_path, {name: "def run():\n    return stop()\n\n\ndef stop():\n    return 1\n"})
     with app.open_engine(str(root)) as session:
-        tree = session.navigate("tree", GraphRequest("run"))
-        refs = session.navigate("refs", GraphRequest("run"))
+        tree = session.answer("tree", GraphRequest("run"))
+        refs = session.answer("refs", GraphRequest("run"))
     for found in (tree, refs):
         out = io.StringIO()
         render(found, Page(out))
@@ -294,11 +294,11 @@ WIDE = {
 def test_a_terminal_shows_names_whole_and_the_code(tmp_path: Path, width: int) -> None:
     with app.open_engine(str(build(tmp_path, WIDE))) as engine:
         shown = io.StringIO()
-        render(engine.navigate("callers", GraphRequest("turn")), Page(shown, width=width))
+        render(engine.answer("callers", GraphRequest("turn")), Page(shown, width=width))
         text = shown.getvalue()
         assert "method Config.apply_everything_that_is_configured" in text and LONG in text
         shown = io.StringIO()
-        render(engine.navigate("refs", GraphRequest("turn")), Page(shown, width=width))
+        render(engine.answer("refs", GraphRequest("turn")), Page(shown, width=width))
         text = shown.getvalue()
         assert "return turn(1, 'and some" in text and LONG in text
     assert max(map(len, text.splitlines())) <= width

@@ -39,7 +39,7 @@ def main() -> None:
                     "language, (SELECT count(*) FROM symbols s WHERE s.file = files.id)"
                 ):
                     symbols[language] += count
-                found = session.conflicts(ConflictsRequest(all=True)).results
+                found = session.answer("conflicts", ConflictsRequest(all=True)).results
         print(f"== {root}")
         totals += Counter(symbols=symbols.total(), **report(arguments, root, found, symbols, false))
     many = len(arguments.repository)

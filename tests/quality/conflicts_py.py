@@ -59,7 +59,7 @@ def main() -> None:
         os.environ["LCI_INDEX_DIR"] = str(Path(folder) / "index")
         app.build_index(str(copy))
         with app.open_engine(str(copy)) as session:
-            found = session.conflicts(ConflictsRequest(all=True)).results
+            found = session.answer("conflicts", ConflictsRequest(all=True)).results
         report(truth(copy), found, verbose=arguments.v)
 
 

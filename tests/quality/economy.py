@@ -122,7 +122,7 @@ def with_lci(session: Engine, case: Case, sizes: dict[str, list[int]]) -> Paid:
                 continue
             shown.add(place)
             target = Target(f"{found.file}:{found.line}", "", found.file, (found.line, None))
-            body = session.show(ShowRequest((target,)))
+            body = session.answer("show", ShowRequest((target,)))
             held = io.StringIO()
             show_text.render(body, Page(held))
             seen = [(item.file, range(item.start, item.start + len(item.lines))) for item in body.results]

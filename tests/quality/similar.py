@@ -112,7 +112,7 @@ def main() -> None:
                   for one in chance.sample(some, min(args.per, len(some)))),
             ):  # fmt: skip
                 request, twin = asked
-                results = engine.similar(request).results
+                results = engine.answer("similar", request).results
                 rank = next(
                     (i for i, one in enumerate(results) if (one.file, one.qualified_name) == (twin.file, twin.name)), 99
                 )
@@ -125,7 +125,7 @@ def main() -> None:
                         f"{kind}: {repository.name} {twin.file}:{twin.line} {twin.name} is {rank + 1}; first {results[0] if results else None}"
                     )
                 if kind == "planted":
-                    without = engine.similar(request._replace(filters=Filters(exclude=(twin.file,)))).results
+                    without = engine.answer("similar", request._replace(filters=Filters(exclude=(twin.file,)))).results
                     total["said without"] += any(one.twin for one in without)
     for what, count in sorted(total.items()):
         print(f"{what:<16} {count:4}")

@@ -299,9 +299,9 @@ def test_a_file_that_changes_while_an_answer_is_computed(
                 assert [file.path for file in answer.files] == ["a.py"]
                 return answer.info.stale_files
             if question == "refs":
-                return session.navigate("refs", GraphRequest("first")).index.stale_files
+                return session.answer("refs", GraphRequest("first")).index.stale_files
             if question == "show":
-                return session.show(ShowRequest((Target("other", "other", None),))).info.stale_files
+                return session.answer("show", ShowRequest((Target("other", "other", None),))).info.stale_files
             return session.search(SearchRequest('"first()"', "bm25")).index.stale_files
 
     assert asked() == 1

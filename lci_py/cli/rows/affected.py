@@ -53,12 +53,12 @@ def _ask(asked: CommandRun) -> AffectedAnswer:
             raise UnknownTargetError(f"there is no file {text}", asked.engine.similar_paths(text))
     request = asked.request._replace(calls=asked.shape in PICTURES)
     try:
-        answer = asked.engine.affected(request)
+        answer: AffectedAnswer = asked.engine.answer("affected", request)
     except UsageError:
         named = asked.call.texts("argument")
         if request.files is not None or not named or not (path := path_from_root(named[0], asked.call)):
             raise
-        answer = asked.engine.affected(request._replace(files=(plain_text(path),)))
+        answer = asked.engine.answer("affected", request._replace(files=(plain_text(path),)))
     # A test runner is given those that only share words with the change if nothing better is known.
     reached = tuple(one for one in answer.tests if one.reached)
     return answer._replace(tests=reached) if asked.shape == "paths" and reached and not answer.request.all else answer

@@ -90,7 +90,6 @@ def _finish(asked: CommandRun, answer: GraphAnswer, code: int) -> int:
 
 ROW = Row(
     _request,
-    ask=lambda asked: asked.engine.navigate(asked.call.command, asked.request),
     writer=lambda asked: Writer("graph", "graph", None if asked.call.command == "tree" else _cut),
     results=lambda answer: answer.shown,
     fit=_fit,

@@ -57,7 +57,7 @@ def _target(text: str, call: Invocation) -> Target:
 
 
 def _ask(asked: CommandRun) -> ShowAnswer:
-    answer = asked.engine.show(asked.request)
+    answer: ShowAnswer = asked.engine.answer("show", asked.request)
     if answer.unknown and not answer.results:
         raise _error(answer.unknown, answer.info)
     return answer

@@ -13,6 +13,7 @@ from lci_py.search.navigate.nodes import Nodes, place_of
 from lci_py.search.navigate.present import check_known, place_filter
 from lci_py.search.suggest import near_misses
 from lci_py.types.graph import Direction, External, GraphAnswer, GraphRequest, Neighbour, OtherMeaning, Place, Through
+from lci_py.types.record import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,6 +22,21 @@ if TYPE_CHECKING:
     from lci_py.search.navigate.nodes import Call
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Filters
+
+
+def callers(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
+    """The callers of a name; without any, the lines that mention it."""
+    answer = neighbours(snapshot, request, "callers")
+    if answer.total:
+        return answer
+    from lci_py.search.navigate.references import mentions
+
+    return replace(answer, mentions=mentions(snapshot, answer.targets))
+
+
+def callees(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
+    """What the definitions of a name call."""
+    return neighbours(snapshot, request, "callees")
 
 
 def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) -> GraphAnswer:

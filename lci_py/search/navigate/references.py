@@ -12,14 +12,13 @@ from lci_py.callgraph.file_facts import family
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.symbol_queries import definitions_in, file_state, marks_in
 from lci_py.search.answer import results
-from lci_py.search.navigate.calls import nothing
 from lci_py.search.navigate.names import meanings
 from lci_py.search.navigate.nodes import Nodes, place_of
+from lci_py.search.suggest import near_misses
 from lci_py.source.extract.occurrences import finder, marked_occurrences, occurrences, spots
 from lci_py.source.syntax.limits import UNPARSED
 from lci_py.source.text.words import WORD, joined_spelling, parts, stem
 from lci_py.types.graph import GraphAnswer, GraphRequest, Place, Reference
-from lci_py.types.record import replace
 from lci_py.types.search import FUNCTION_KINDS, Filters
 
 if TYPE_CHECKING:
@@ -58,15 +57,15 @@ def references(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
     others = _Others(snapshot, own, name) if own and _LAST.search(request.name) and name != request.name else None
     search = _Search(snapshot, name, others, None if own else _qualifier(request.name))
     found = [item for item in search.run(request.filters) if not request.roles or item.role in request.roles]
-    if not found and not own:
-        answer = nothing(snapshot, "refs", request)
-    else:
-        targets = tuple(map(place_of, own))
-        answer = GraphAnswer("refs", request.name, targets, results.index_info(snapshot), len(found))
     left = [("unsupported_files", search.unsupported), ("elsewhere", search.elsewhere)]
-    return replace(
-        answer,
+    return GraphAnswer(
+        "refs",
+        request.name,
+        tuple(map(place_of, own)),
+        results.index_info(snapshot),
+        len(found),
         references=tuple(found[request.offset :][: request.limit]),
+        did_you_mean=() if found or own else tuple(near_misses(snapshot.symbols, request.name)),
         offset=request.offset,
         left_out=tuple((what, count) for what, count in left if count),
         unsearched=tuple(search.unsearched),

@@ -165,7 +165,7 @@ CONFLICTS = {
     ],
 )
 def test_conflicts_with_a_branch(session: Engine, request_: ConflictsRequest, names: list[str]) -> None:
-    answer = session.conflicts(request_)
+    answer = session.answer("conflicts", request_)
     found = {one.qualified_name: ([told(site) for site in one.definitions], one.missing_on) for one in answer.results}
     assert list(found) == names
     assert found == {name: CONFLICTS[name] for name in names}

@@ -46,7 +46,7 @@ def found(program: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     this_machine.cache_clear()
     app.build_index(str(program), jobs=1)
     with app.open_engine(str(program), refresh="never") as session:
-        conflicts = session.conflicts(ConflictsRequest(all=True)).results
+        conflicts = session.answer("conflicts", ConflictsRequest(all=True)).results
     this_machine.cache_clear()
     return listing(conflicts)
 

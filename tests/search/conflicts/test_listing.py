@@ -28,7 +28,7 @@ def listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
             path.write_text(textwrap.dedent(text))
         app.build_index(str(tmp_path / "tree"), jobs=1)
         with app.open_engine(str(tmp_path / "tree"), refresh="never") as session:
-            answer = session.conflicts(request or ConflictsRequest(all=True))
+            answer = session.answer("conflicts", request or ConflictsRequest(all=True))
         this_machine.cache_clear()
         return answer
 
@@ -93,7 +93,7 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., 
         (root / name).write_text(text)
     app.build_index(str(root), jobs=1)
     with app.open_engine(str(root), refresh="never") as session:
-        yield lambda **flags: session.conflicts(ConflictsRequest(**flags))
+        yield lambda **flags: session.answer("conflicts", ConflictsRequest(**flags))
 
 
 def test_the_list_is_of_mistakes_in_files_of_ones_own(several: Callable[..., ConflictsAnswer]) -> None:

@@ -192,7 +192,7 @@ def test_scope_of_a_file(modules: Modules) -> None:
 def test_variants_in_files_of_one_module_are_one_symbol(session: Engine) -> None:
     from lci_py.types.conflicts import ConflictsRequest
 
-    found = {one.qualified_name: one for one in session.conflicts(ConflictsRequest(all=True)).results}
+    found = {one.qualified_name: one for one in session.answer("conflicts", ConflictsRequest(all=True)).results}
     places = {name: [(site.file, site.build_tag) for site in one.definitions] for name, one in found.items()}
     handle = [("src/sys/unix.rs", "unix"), ("src/sys/windows.rs", "!unix && windows")]
     assert places["Handle"] == places["Handle.close"] == handle
@@ -204,7 +204,7 @@ def test_variants_in_files_of_one_module_are_one_symbol(session: Engine) -> None
 def test_variants_lie_at_any_level_of_a_crate(session: Engine) -> None:
     from lci_py.types.conflicts import ConflictsRequest
 
-    found = {one.qualified_name: one for one in session.conflicts(ConflictsRequest(all=True)).results}
+    found = {one.qualified_name: one for one in session.answer("conflicts", ConflictsRequest(all=True)).results}
     files = {name: [(site.file, site.relation) for site in found[name].definitions] for name in ("LIMIT", "beep")}
     platforms = [("deep/src/unix/linux.rs", "variant"), ("deep/src/windows.rs", "variant")]
     assert files == {"LIMIT": [("deep/src/new/api/inner/limits.rs", "variant"), *platforms], "beep": platforms}

@@ -23,7 +23,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 def ask(session: Engine, command: str, name: str, **options: Any) -> GraphAnswer:
-    return session.navigate(command, GraphRequest(name, **options))
+    return session.answer(command, GraphRequest(name, **options))
 
 
 def near(answer: GraphAnswer) -> dict[str, tuple[int, ...]]:

@@ -25,7 +25,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 def test_references_with_role_and_what_is_around(session: Engine) -> None:
-    answer = session.navigate("refs", GraphRequest("clean"))
+    answer = session.answer("refs", GraphRequest("clean"))
     assert [
         (f"{r.file}:{r.line}:{r.column}", r.role, r.enclosing.qualified_name if r.enclosing else None)
         for r in answer.references
@@ -46,7 +46,7 @@ def test_references_with_role_and_what_is_around(session: Engine) -> None:
 
 
 def test_a_qualified_name_leaves_out_what_is_known_to_be_another(session: Engine) -> None:
-    answer = session.navigate("refs", GraphRequest("other/tools.py::clean"))
+    answer = session.answer("refs", GraphRequest("other/tools.py::clean"))
     assert [f"{r.file}:{r.line}" for r in answer.references] == [
         "other/tools.py:1",
         "other/tools.py:6",
@@ -57,22 +57,22 @@ def test_a_qualified_name_leaves_out_what_is_known_to_be_another(session: Engine
 
 def test_roles_filters_and_limit(session: Engine) -> None:
     def found(**options: object) -> list[str]:
-        answer = session.navigate("refs", GraphRequest("clean", **options))  # type: ignore[arg-type]
+        answer = session.answer("refs", GraphRequest("clean", **options))  # type: ignore[arg-type]
         return [f"{r.file}:{r.line}" for r in answer.references]
 
     assert found(roles=("import",)) == ["shop/app.py:1"]
     assert found(filters=Filters(path=("other/",))) == ["other/tools.py:1", "other/tools.py:6"]
     assert found(filters=Filters(lang=("c",))) == []
     assert found(limit=2) == ["other/tools.py:1", "other/tools.py:6"]
-    assert session.navigate("refs", GraphRequest("clean", limit=2)).total == 9
+    assert session.answer("refs", GraphRequest("clean", limit=2)).total == 9
 
 
 def test_a_name_that_the_repository_does_not_define_has_references(session: Engine) -> None:
-    answer = session.navigate("refs", GraphRequest("dumps"))
+    answer = session.answer("refs", GraphRequest("dumps"))
     assert [(r.file, r.line, r.role) for r in answer.references] == [("shop/store.py", 14, "call")]
     assert not answer.did_you_mean
-    assert session.navigate("refs", GraphRequest("json.dumps")).references == answer.references
-    other = session.navigate("refs", GraphRequest("yaml.dumps"))
+    assert session.answer("refs", GraphRequest("json.dumps")).references == answer.references
+    other = session.answer("refs", GraphRequest("yaml.dumps"))
     assert not other.references and dict(other.left_out) == {"elsewhere": 1}
 
 
@@ -81,7 +81,7 @@ def test_the_files_are_read_as_they_are_now(tmp_path: Path) -> None:
     (root / "b.py").write_text("\nclean()\n")
     (root / "c.py").write_text("clean()\n")
     with app.open_engine(str(root), refresh="never") as session:
-        found = session.navigate("refs", GraphRequest("clean")).references
+        found = session.answer("refs", GraphRequest("clean")).references
     assert [(r.file, r.line, r.stale) for r in found] == [("a.py", 1, False), ("b.py", 2, True), ("c.py", 1, True)]
 
 
@@ -91,9 +91,7 @@ def test_a_call_that_may_mean_both_refers_to_both(tmp_path: Path) -> None:
         "def run(c):\n    x = A() if c else B()\n    x.go()\n    A().go()\n    B().go()\n"
     )
     with app.open_engine(str(build(tmp_path, {"m.py": source}))) as session:
-        found = {
-            name: [r.line for r in session.navigate("refs", GraphRequest(f"{name}.go")).references] for name in "AB"
-        }
+        found = {name: [r.line for r in session.answer("refs", GraphRequest(f"{name}.go")).references] for name in "AB"}
     assert found == {"A": [2, 13, 14], "B": [7, 13, 15]}
 
 
@@ -102,7 +100,7 @@ def test_a_file_of_which_the_end_is_not_indexed_is_searched_whole(tmp_path: Path
     filler = "".join(f"def filler_{i}():\n    return '{'x' * 900}'\n\n\n" for i in range(12))
     root = build(tmp_path, {"a.py": filler + "def rare_bird():\n    return 1\n"})
     with app.open_engine(str(root)) as session:
-        (found,) = session.navigate("refs", GraphRequest("rare_bird")).references
+        (found,) = session.answer("refs", GraphRequest("rare_bird")).references
     assert found.line == 49
 
 
@@ -179,7 +177,7 @@ def test_files_with_marks_are_not_parsed(tmp_path: Path, monkeypatch: pytest.Mon
         monkeypatch.setattr(
             references, "occurrences", lambda data, *rest, **more: parsed.append("") or original(data, *rest, **more)
         )
-        answer = session.navigate("refs", GraphRequest("turn"))
+        answer = session.answer("refs", GraphRequest("turn"))
         assert [(r.file, r.line, r.role) for r in answer.references] == [
             ("a.py", 1, "definition"),
             ("a.py", 2, "reference"),
@@ -189,7 +187,7 @@ def test_files_with_marks_are_not_parsed(tmp_path: Path, monkeypatch: pytest.Mon
     # A file that has changed is read as it is now.
     (root / "b.py").write_text("print(1)\nprint('turn', turn())\n")
     with app.open_engine(str(root), refresh="never") as session:
-        answer = session.navigate("refs", GraphRequest("turn"))
+        answer = session.answer("refs", GraphRequest("turn"))
         assert [(r.file, r.line, r.stale) for r in answer.references][2:] == [("b.py", 2, True)]
         assert len(parsed) == 1
 
@@ -208,16 +206,16 @@ def test_damaged_marks_are_an_error_of_the_index(tmp_path: Path) -> None:
         damaged.row_factory = sqlite3.Row
         session.snapshot.symbols.segments[0].db = damaged
         with pytest.raises(DamagedIndexError):
-            session.navigate("refs", GraphRequest("turn"))
+            session.answer("refs", GraphRequest("turn"))
 
 
 def test_marks_and_a_parse_give_the_same_references(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = "typedef struct {\n  int turn;  /* turn */\n} Box;\n\nint get(Box *b) {\n  return b->turn;\n}\n"
     root = build(tmp_path, {"a.c": source})
     with app.open_engine(str(root)) as session:
-        by_marks = session.navigate("refs", GraphRequest("turn")).references
+        by_marks = session.answer("refs", GraphRequest("turn")).references
         monkeypatch.setattr(references, "marked_occurrences", lambda *_: None)
-        assert session.navigate("refs", GraphRequest("turn")).references == by_marks
+        assert session.answer("refs", GraphRequest("turn")).references == by_marks
     assert [(r.line, r.enclosing.symbol if r.enclosing else None) for r in by_marks] == [(2, "Box"), (6, "get")]
 
 
@@ -229,5 +227,5 @@ def test_control_characters_of_a_line_do_not_reach_the_terminal(tmp_path: Path) 
     root = build(tmp_path, {"a.py": "turn = 1  # \x1b[31m\u202e\n"})
     with app.open_engine(str(root)) as session:
         shown = io.StringIO()
-        render(session.navigate("refs", GraphRequest("turn")), Page(shown))
+        render(session.answer("refs", GraphRequest("turn")), Page(shown))
     assert "\\x1b[31m\\u202e" in shown.getvalue() and "\x1b" not in shown.getvalue()

@@ -23,19 +23,19 @@ SOURCES = {
 
 def test_a_declaration_and_its_definition_are_one(tmp_path: Path) -> None:
     with app.open_engine(str(build(tmp_path, SOURCES))) as session:
-        callers = session.navigate("callers", GraphRequest("Shop.open:at:"))
+        callers = session.answer("callers", GraphRequest("Shop.open:at:"))
         assert [f"{call.place.file}:{call.place.line}" for call in callers.neighbours] == ["Shop.m:4"]
-        refs = session.navigate("refs", GraphRequest("open:at:"))
+        refs = session.answer("refs", GraphRequest("open:at:"))
         assert [(f"{r.file}:{r.line}", r.role) for r in refs.references] == [
             ("Shop.h:2", "definition"),
             ("Shop.m:3", "definition"),
             ("Shop.m:4", "call"),
         ]
-        of_two = session.navigate("callers", GraphRequest("close"))  # of two classes
+        of_two = session.answer("callers", GraphRequest("close"))  # of two classes
         assert len(of_two.others) == 1
 
 
 def test_a_function_of_c_is_called_from_a_method(tmp_path: Path) -> None:
     with app.open_engine(str(build(tmp_path, SOURCES))) as session:
-        callees = session.navigate("callees", GraphRequest("Shop.open:at:"))
+        callees = session.answer("callees", GraphRequest("Shop.open:at:"))
         assert [f"{call.place.file}:{call.place.line}" for call in callees.neighbours] == ["note.c:1"]
