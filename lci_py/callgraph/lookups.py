@@ -29,7 +29,10 @@ from lci_py.source.text.language_tables import has_rule
 from lci_py.types.expressions import PARAMETERS
 from lci_py.types.source import FIELD, FIELD_TYPE, TAKES, Import, StoredFunction, TypeHint
 
+K = TypeVar("K")
 T = TypeVar("T")
+#: An answer that files share, and the keys of the look-ups that it rests on.
+Shared = tuple[T, set[int]]
 LookUp = tuple[str, ...]
 #: A name at a file's top level: its definition, its type hints in text order, the import that binds it.
 ModuleName = tuple[Definition | None, Sequence[TypeHint], Import | None]
@@ -48,6 +51,7 @@ _MOST_REOPENED = 200
 #: Maximum number of extension methods of a name that are compared with a receiver.
 _MOST_EXTENDING = 100
 _MEMO = 50_000  # answers that are kept: memory must not grow with the repository
+_SHARED = 10_000  # the same, of a kind of answers that are kept with the keys of many look-ups
 #: Files whose macros are kept with the calls in them.
 _MACRO_FILES = 64
 
@@ -77,7 +81,9 @@ class LookUps:
 
     Attributes:
         keys: Keys of the look-ups since `start`.
-        own: The file that is being linked, or -1.
+        own: The file that is being linked; -1 while a shared answer is computed.
+        asker: The file that is being linked.
+        depends_on_asker: Set where an answer depends on which file is being linked: it is not shared.
     """
 
     def __init__(self, tables: Tables, sites: SiteCounts) -> None:
@@ -86,7 +92,8 @@ class LookUps:
         self._paths = [head.path for head in self.files.heads]
         self.sites = sites
         self.keys: set[int] = set()
-        self.own = -1
+        self.own = self.asker = -1
+        self.depends_on_asker = False
         self._memo: dict[LookUp, tuple[int, Any]] = {}
         self._by_name: dict[tuple[str, str], list[Definition]] = {}
         self._definitions: dict[int, Definition] = {}
@@ -138,8 +145,25 @@ class LookUps:
 
     def start(self, file: int) -> None:
         """Begin to link a file."""
-        self.own = file
+        self.own = self.asker = file
         self.keys = set()
+
+    def shared(self, memo: dict[K, Shared[T]], asked: K, compute: Callable[..., T], *args: Any) -> T:
+        """The answer of `compute(*args)`, which is computed once for all files that ask. Meanwhile no file counts as
+        the one that is being linked, so that all look-ups leave keys.
+        """
+        known = memo.get(asked)
+        if known is None:
+            own, keys, depends_on_asker = self.own, self.keys, self.depends_on_asker
+            self.own, self.keys, self.depends_on_asker = -1, set(), False
+            known = compute(*args), self.keys
+            if not self.depends_on_asker:
+                if len(memo) >= _SHARED:
+                    memo.clear()
+                memo[asked] = known
+            self.own, self.keys, self.depends_on_asker = own, keys, self.depends_on_asker or depends_on_asker
+        self.keys |= known[1]
+        return known[0]
 
     def value(self, look_up: LookUp) -> Any:
         """The answer to a look-up, without recording its key."""

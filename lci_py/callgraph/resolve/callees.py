@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from lci_py.callgraph.edges import AMBIGUOUS, OVERRIDE, SELF, TYPE
 from lci_py.callgraph.lookup_tables import Definition
-from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.lookups import LookUps, Shared
 from lci_py.callgraph.resolve.evaluate import Evaluator
 from lci_py.callgraph.resolve.overloads import Targets
 from lci_py.callgraph.resolve.values import CLASS, EXTENDING, FUNCTION, INSTANCE, Value, Values
@@ -33,7 +33,7 @@ class Callees:
         self._members = evaluator.members
         self.known: dict[int, Definition] = {}
         self._interfaces: dict[int, list[Definition]] = {}
-        self._derived: dict[int, list[Definition]] = {}
+        self._derived: dict[int, Shared[list[Definition]]] = {}
         self._memo: dict[tuple[Value, int], tuple[tuple[Definition, int], ...]] = {}
 
     def start(self) -> None:
@@ -41,7 +41,6 @@ class Callees:
         self.known.clear()
         self._memo.clear()
         self._interfaces.clear()
-        self._derived.clear()
 
     def of(self, values: Iterable[Value], arguments: int = UNKNOWN) -> Targets:
         """The targets if any of the values is called.
@@ -245,21 +244,21 @@ class Callees:
 
     def _heirs(self, owner: Definition) -> list[Definition]:
         """All types derived from one, directly or not; none if there are more than `_MOST_HEIRS`."""
-        known = self._derived.get(owner.symbol)
-        if known is None:
-            found: dict[int, Definition] = {}
-            pending = [owner]
-            while pending and len(found) <= _MOST_HEIRS:
-                current = pending.pop()
-                family = self._look.files.families[current.file]
-                for heir in self._look.heirs(family, self._look.name(current)):
-                    if heir.symbol not in found and current in self._members.bases(heir):
-                        found[heir.symbol] = heir
-                        pending.append(heir)
-                        if len(found) > _MOST_HEIRS:
-                            break
-            known = self._derived[owner.symbol] = list(found.values()) if len(found) <= _MOST_HEIRS else []
-        return known
+        return self._look.shared(self._derived, owner.symbol, self._find_heirs, owner)
+
+    def _find_heirs(self, owner: Definition) -> list[Definition]:
+        found: dict[int, Definition] = {}
+        pending = [owner]
+        while pending and len(found) <= _MOST_HEIRS:
+            current = pending.pop()
+            family = self._look.files.families[current.file]
+            for heir in self._look.heirs(family, self._look.name(current)):
+                if heir.symbol not in found and current in self._members.bases(heir):
+                    found[heir.symbol] = heir
+                    pending.append(heir)
+                    if len(found) > _MOST_HEIRS:
+                        break
+        return list(found.values()) if len(found) <= _MOST_HEIRS else []
 
 
 def _may_be_derived(value: Value) -> bool:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
+from typing import NamedTuple
 
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import IMPORT, PACKAGE, SCOPE, SELF, TYPE, VALUE
 from lci_py.callgraph.language_rules import name_rules
 from lci_py.callgraph.linearize import merge_orders
 from lci_py.callgraph.lookup_tables import Definition
-from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.lookups import LookUps, Shared
 from lci_py.callgraph.resolve.extension_methods import ExtensionMethods
 from lci_py.callgraph.resolve.go_packages import in_package, named_type
 from lci_py.callgraph.resolve.imports import ImportResolver
@@ -84,11 +85,13 @@ class Evaluator:
         modules: Evaluates names outside all definitions.
     """
 
-    def __init__(self, look_ups: LookUps, imports: ImportResolver) -> None:
+    def __init__(self, look_ups: LookUps, imports: ImportResolver, *, shared: bool = False) -> None:
         """Args:
         imports: Over the same look-ups.
+        shared: Its answers are shared by all files (`LookUps.shared`).
         """
         self._look = look_ups
+        self.shared = None if shared else Evaluator(look_ups, imports, shared=True)
         self.names = Names(self, look_ups)
         self.members = Members(self, look_ups, imports)
         self.types = Types(self, look_ups)
@@ -152,7 +155,7 @@ class Evaluator:
             return
         asked = facts.names[around] if makes else facts.names[place]
         owner = self._look.definition(file, place if is_type else around) if is_type or around >= 0 else None
-        head = self._look.files.heads[self._look.own]
+        head, self._look.depends_on_asker = self._look.files.heads[self._look.asker], True
         for name in names:
             for other, item in self._look.stored(head.family, kind, asked, name, tests=head.test):
                 called = self.expression(other, item.within, item.holder, _CALLED_DEPTH)
@@ -549,6 +552,13 @@ class Names:
         return (Value(kind, self._look.definition(file, place), SELF),) if place >= 0 else ()
 
 
+class Bases(NamedTuple):
+    """What a type is derived from: types of the repository, and the names of others."""
+
+    own: tuple[Definition, ...]
+    library: tuple[str, ...]
+
+
 class Members:
     """Evaluates members of values, as a part of an `Evaluator`, whose other parts it calls."""
 
@@ -559,8 +569,9 @@ class Members:
         self._extensions = ExtensionMethods(look_ups, self.lineage, imports)
         self._memo: dict[tuple[Value, str, int], Values] = {}
         self._lineages: dict[tuple[int, int], tuple[Definition, ...]] = {}
-        self._bases: dict[int, tuple[Definition, ...]] = {}
-        self._library_bases: dict[int, list[str]] = {}
+        self._bases: dict[int, Bases] = {}
+        self._shared_lineages: dict[tuple[int, int], Shared[tuple[Definition, ...]]] = {}
+        self._shared_bases: dict[int, Shared[Bases]] = {}
         self._nested = 0
 
     def start(self) -> None:
@@ -568,7 +579,6 @@ class Members:
         self._memo.clear()
         self._lineages.clear()
         self._bases.clear()
-        self._library_bases.clear()
 
     def attribute(self, value: Value, name: str, depth: int) -> Values:
         """The values of a member of a value."""
@@ -713,51 +723,70 @@ class Members:
             Barrett et al., "A Monotonic Superclass Linearization for Dylan", OOPSLA 1996 (C3, Python's order). Where it
             has no answer, the first remaining type goes first.
         """
-        key = (owner.symbol, depth)
-        known = self._lineages.get(key)
+        key, own, shared = (owner.symbol, depth), self._look.own, self._all.shared
+        known = self._lineages.get(key) if own >= 0 or shared is None else None
         if known is None:
-            known = (owner,)
-            bases = self.bases(owner) if depth > 0 else ()
-            if bases:
-                lists = [list(self.lineage(base, depth - 1)) for base in bases] + [list(bases)]
-                known = (owner, *(found for found in merge_orders(lists) if found != owner))
+            if shared is not None and owner.file != own:
+                known = self._look.shared(self._shared_lineages, key, self._find_lineage, owner, depth)
+            else:
+                known = self._find_lineage(owner, depth)
             self._lineages[key] = known
         return known
 
+    def _find_lineage(self, owner: Definition, depth: int) -> tuple[Definition, ...]:
+        bases = self.bases(owner) if depth > 0 else ()
+        if not bases:
+            return (owner,)
+        lists = [list(self.lineage(base, depth - 1)) for base in bases] + [list(bases)]
+        return (owner, *(found for found in merge_orders(lists) if found != owner))
+
     def bases(self, owner: Definition) -> tuple[Definition, ...]:
         """The types in the repository that a type is derived from."""
+        return self._all_bases(owner).own
+
+    def _all_bases(self, owner: Definition) -> Bases:
+        shared = self._all.shared
+        if shared is not None and owner.file != self._look.own:
+            return self._look.shared(self._shared_bases, owner.symbol, shared.members.bases_alone, owner)
         known = self._bases.get(owner.symbol)
         if known is None:
             # A base may be found through another one (`class A(B.C)`), in circles and in chains of any length.
-            self._bases[owner.symbol] = ()
+            self._bases[owner.symbol] = Bases((), ())
             if self._nested == _NESTED_BASES:
-                return ()
+                return self._bases[owner.symbol]
             self._nested += 1
-            found: dict[Definition, None] = {}
-            library = self._library_bases[owner.symbol] = list[str]()
-            for part in self._look.parts(owner):
-                facts = self._look.tables.facts(part.file)
-                own = part.symbol - facts.first
-                mixes = has_rule(facts.head.language, "reopened_types")  # `include` stands inside the type
-                for text in self._look.bases(part):
-                    for place in (facts.outer[own], own) if mixes else (facts.outer[own],):
-                        values = self._all.types.named(part.file, place, text, _BASE_DEPTH)
-                        bases = [value.at for value in values if value.at is not None and value.at != owner]
-                        found.update(dict.fromkeys(bases))
-                        if bases:
-                            break
-                    else:
-                        library += [value.text for value in values if value.kind == EXTERNAL] or [text]
+            known = self._bases[owner.symbol] = self._find_bases(owner)
             self._nested -= 1
-            known = self._bases[owner.symbol] = tuple(found)
         return known
+
+    def bases_alone(self, owner: Definition) -> Bases:
+        """All bases of a type, from empty memos."""
+        self._all.start()
+        return self._all_bases(owner)
+
+    def _find_bases(self, owner: Definition) -> Bases:
+        found: dict[Definition, None] = {}
+        library: list[str] = []
+        for part in self._look.parts(owner):
+            facts = self._look.tables.facts(part.file)
+            own = part.symbol - facts.first
+            mixes = has_rule(facts.head.language, "reopened_types")  # `include` stands inside the type
+            for text in self._look.bases(part):
+                for place in (facts.outer[own], own) if mixes else (facts.outer[own],):
+                    values = self._all.types.named(part.file, place, text, _BASE_DEPTH)
+                    bases = [value.at for value in values if value.at is not None and value.at != owner]
+                    found.update(dict.fromkeys(bases))
+                    if bases:
+                        break
+                else:
+                    library += [value.text for value in values if value.kind == EXTERNAL] or [text]
+        return Bases(tuple(found), tuple(library))
 
     def hooks(self, owner: Definition) -> tuple[Hook, ...]:
         """The methods that a type's bases from libraries call on its objects."""
         found: dict[Hook, None] = {}
         for current in self.lineage(owner):
-            self.bases(current)
-            for base in self._library_bases.get(current.symbol, ()):
+            for base in self._all_bases(current).library:
                 found.update(dict.fromkeys(hooks_of(self._look.files.heads[current.file].language, base)))
         return tuple(found)
 

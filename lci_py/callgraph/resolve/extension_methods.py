@@ -92,9 +92,10 @@ class ExtensionMethods:
         other types from the libraries, those of types that the repository does not define.
         """
         heads = self._look.files.heads
-        own = heads[self._look.own]
+        own = heads[self._look.asker]
         if value.kind not in (INSTANCE, EXTERNAL, MANY) or not has_rule(own.language, "extension_methods"):
             return ()
+        self._look.depends_on_asker = True
         candidates = self._look.extending(own.family, name)
         candidates = [found for found in candidates if own.test or not heads[found[0].file].test]
         if not candidates:

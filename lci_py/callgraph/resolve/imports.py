@@ -10,7 +10,7 @@ from posixpath import splitext
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.language_rules import lists_star_names
 from lci_py.callgraph.lookup_tables import INDEX_NAMES, Definition, shared_folders
-from lci_py.callgraph.lookups import MOST_PACKAGE_FILES, LookUps
+from lci_py.callgraph.lookups import MOST_PACKAGE_FILES, LookUps, Shared
 from lci_py.callgraph.resolve.npm_packages import NpmPackages
 from lci_py.callgraph.resolve.rust_paths import STANDARD, Crates
 from lci_py.source.text.language_tables import has_rule
@@ -23,7 +23,6 @@ _BY_FOLDER = ("includes", "packages")
 _SHELL_FOLDER = re.compile(r"^.*[$`\")}][^/]*/")
 _HOLDER = re.compile(r"::|[.\\]")
 _SEPARATOR = re.compile(r"::|[\\/]")
-_MEMO = 20_000
 
 
 def holder_of(item: Import) -> str:
@@ -49,22 +48,13 @@ class ImportResolver:
         self._folders = look_ups.files.folders
         self.crates = Crates(look_ups)
         self._npm = NpmPackages(look_ups)
-        self._memo: dict[tuple[object, ...], tuple[tuple[int, ...], set[int]]] = {}
+        self._memo: dict[tuple[object, ...], Shared[tuple[int, ...]]] = {}
 
     def targets(self, file: int, item: Import) -> tuple[int, ...]:
         """The files that an import means: one, several for a package, none if it is not in the repository."""
         own = self._families[file]
         place = self._folders[file] if any(has_rule(own, rule) for rule in _BY_FOLDER) else file
-        memo = (own, place, item.module, item.name)
-        found = self._memo.get(memo)
-        if found is None:
-            if len(self._memo) >= _MEMO:
-                self._memo.clear()
-            asked, self._look.keys = self._look.keys, set()
-            found = self._memo[memo] = self._find(file, item), self._look.keys
-            self._look.keys = asked
-        self._look.keys |= found[1]  # an answer from the memo depends on the same look-ups
-        return found[0]
+        return self._look.shared(self._memo, (own, place, item.module, item.name), self._find, file, item)
 
     def star_package(self, file: int, star: Import) -> str:
         """The package or namespace of a star import whose names `LookUps.offering` knows; else ""."""
@@ -75,7 +65,7 @@ class ImportResolver:
 
     def is_named(self, found: Definition, name: str) -> bool:
         """Whether the linked file may use a definition by its name: it is in its package, or imported."""
-        own = self._look.own
+        own, self._look.depends_on_asker = self._look.asker, True
         imported = self._look.binding(own, name) is not None or bool(self._look.stars(own))
         return imported or self._heads[found.file].package == self._heads[own].package
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from lci_py.callgraph.edges import IMPORT, PACKAGE, SCOPE
 from lci_py.callgraph.lookup_tables import Definition
-from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.lookups import LookUps, Shared
 from lci_py.callgraph.resolve.go_packages import in_package
 from lci_py.callgraph.resolve.imports import ImportResolver, holder_of
 from lci_py.callgraph.resolve.qualified_names import find_dotted
@@ -36,8 +36,6 @@ RUST_MODULES = frozenset({"crate", "super"})
 #: Modules that one name is looked up in through imports of every name. Where thousands of modules import all of one
 #: another, each name would be looked for in all of them, from every file.
 MOST_STARS = 500
-#: Files whose imports of every name are remembered from one file to the next.
-_MEMO = 10_000
 
 
 class Star(NamedTuple):
@@ -66,14 +64,12 @@ class ModuleNames:
         self._rows = rows
         self._attribute = attribute
         self._memo: dict[tuple[int, str, int, bool], Values] = {}
-        self._known_stars: dict[int, tuple[list[Star], set[int]]] = {}  # and what they depend on
+        self._known_stars: dict[int, Shared[list[Star]]] = {}
         self._stars_left = 0  # of the look-up in progress; 0 if none is
 
     def start(self) -> None:
         """Begin with a file."""
         self._memo.clear()
-        if len(self._known_stars) >= _MEMO:
-            self._known_stars.clear()
 
     def outside(self, file: int, name: str, depth: int) -> Values:
         """The values of a name outside all definitions of a file."""
@@ -165,23 +161,17 @@ class ModuleNames:
         return ()
 
     def _stars_of(self, file: int) -> list[Star]:
-        items = self._look.stars(file)  # asked each time: of the file that is linked, the question leaves no key
-        known = self._known_stars.get(file)
-        if known is None:
-            asked, self._look.keys = self._look.keys, set()
-            stars = []
-            for item in items:
-                targets = self._import.targets(file, item)
-                if targets:
-                    package = self._import.star_package(file, item)
-                    family = self._look.files.families[file]
-                    stars.append(
-                        Star(item, targets, package, self._look.open_files(family, package) if package else ())
-                    )
-            known = self._known_stars[file] = stars, self._look.keys
-            self._look.keys = asked
-        self._look.keys |= known[1]  # an answer from the memo depends on the same look-ups
-        return known[0]
+        return self._look.shared(self._known_stars, file, self._find_stars, file)
+
+    def _find_stars(self, file: int) -> list[Star]:
+        stars = []
+        for item in self._look.stars(file):
+            targets = self._import.targets(file, item)
+            if targets:
+                package = self._import.star_package(file, item)
+                family = self._look.files.families[file]
+                stars.append(Star(item, targets, package, self._look.open_files(family, package) if package else ()))
+        return stars
 
     def _imported_as_well(self, file: int, name: str, defined: Definition, depth: int) -> Values:
         """What a Rust file imports under a name that it also defines: a function beside the module of its name, or an

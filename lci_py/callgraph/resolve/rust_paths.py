@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 from lci_py.callgraph.edges import IMPORT
 from lci_py.callgraph.lookup_tables import shared_folders
-from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.lookups import LookUps, Shared
 from lci_py.callgraph.resolve.values import Values, with_step
 
 _ROOTS = ("lib.rs", "main.rs")
 #: Folders of a package whose files are crates of their own.
 _PROGRAMS = frozenset({"tests", "examples", "benches"})
-_MEMO = 20_000
 _INDEXES = ("mod.rs", *_ROOTS)
 #: Crates that come with the compiler.
 STANDARD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
@@ -25,7 +24,7 @@ class Crates:
     def __init__(self, look_ups: LookUps) -> None:
         self._look = look_ups
         self._heads = look_ups.files.heads
-        self._memo: dict[tuple[int, str], tuple[int, set[int]]] = {}
+        self._memo: dict[tuple[int, str], Shared[int]] = {}
 
     def find(self, file: int, segments: Sequence[str]) -> int:
         """The file of the innermost module on a path, -1 if the path leaves this crate.
@@ -53,21 +52,9 @@ class Crates:
             current = inner
         return current
 
-    def _cached(self, file: int, name: str, find: Callable[[], int]) -> int:
-        """A cached answer about a file and a name. It depends on the same look-ups each time."""
-        found = self._memo.get((file, name))
-        if found is None:
-            if len(self._memo) >= _MEMO:
-                self._memo.clear()
-            asked, self._look.keys = self._look.keys, set()
-            found = self._memo[file, name] = find(), self._look.keys
-            self._look.keys = asked
-        self._look.keys |= found[1]
-        return found[0]
-
     def root(self, file: int) -> int:
         """The root file of a file's crate; the file itself if there is none above it."""
-        return self._cached(file, "", lambda: self._root(file))
+        return self._look.shared(self._memo, (file, ""), self._root, file)
 
     def _root(self, file: int) -> int:
         folder = posixpath.dirname(self._heads[file].path)
@@ -114,7 +101,7 @@ class Crates:
 
     def child(self, file: int, name: str) -> int:
         """The file of a module that a file declares; -1 if there is none."""
-        return self._cached(file, name, lambda: self._child(file, name))
+        return self._look.shared(self._memo, (file, name), self._child, file, name)
 
     def _child(self, file: int, name: str) -> int:
         folder, own = posixpath.split(self._heads[file].path)
