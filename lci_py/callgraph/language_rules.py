@@ -189,7 +189,8 @@ class NameRules(NamedTuple):
     separate: bool
     implicit_self: bool
     module_scope: bool
-    lexical: bool  # a name means what the scopes around bind, never a member of the type around
+    lexical: bool  # a name means what the scopes around bind, never a member of the type or module around
+    scoped: bool  # a name means the same in all methods that do not bind it
 
 
 @cache
@@ -204,7 +205,6 @@ def lists_star_names(language: str) -> bool:
 def name_rules(name: str) -> NameRules:
     """The rules of a language; for a file without one, the common rules."""
     supers, own_types = words_of(name, "super_names"), words_of(name, "own_types")
-    members_first = ("implicit_self", "module_scope", "prefixed", "open_scopes")
     return NameRules(
         name=name,
         own=supers | own_types | words_of(name, "self_names"),
@@ -215,5 +215,6 @@ def name_rules(name: str) -> NameRules:
         separate=has_rule(name, "separate_names"),
         implicit_self=has_rule(name, "implicit_self"),
         module_scope=has_rule(name, "module_scope"),
-        lexical=not any(has_rule(name, rule) for rule in members_first),
+        lexical=not has_rule(name, "implicit_self") and not has_rule(name, "module_scope"),
+        scoped=not has_rule(name, "class_methods"),
     )

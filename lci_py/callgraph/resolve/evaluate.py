@@ -391,13 +391,12 @@ class Names:
         return found
 
     def scope(self, file: int, place: int, name: str) -> int:
-        """The outermost place where a name means the same: the enclosing scope that binds it, or -1 if none does."""
+        """The outermost place where a name means the same: the enclosing scope that may bind it, or -1 if none does."""
         if place < 0 or file != self._look.own:
             return place
         facts = self._look.tables.facts(file)
         language = name_rules(facts.head.language)
-        own = name in language.own and not has_rule(language.name, "class_methods")  # there, the method matters
-        if not language.lexical and not own:
+        if not language.scoped or name in RUST_MODULES:
             return place
         parents, kinds = facts.outer, facts.scope_kinds
         if name in language.own:
@@ -410,10 +409,13 @@ class Names:
                 holder = parents[holder]
             if holder >= 0 or not language.lexical:
                 return holder if holder >= 0 else place
-        scopes = facts.scopes.get(name)
-        if scopes is None:
-            return -1
+        bare = name.lstrip("$@:")
+        scopes = facts.scopes.get(bare, ())
+        adopts = language.implicit_self
+        holders = TYPE_KINDS if adopts else HOLDERS if language.module_scope and bare[:1].isupper() else ()
         while place >= 0 and place not in scopes:
+            if kinds[place] in holders or (adopts and kinds[place] in FUNCTION_KINDS and self._is_adopted(file, place)):
+                break
             place = parents[place]
         return place
 
