@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from lci_py.callgraph.edges import AMBIGUOUS, OVERRIDE, SELF, TYPE
 from lci_py.callgraph.lookup_tables import Definition
-from lci_py.callgraph.lookups import LookUps, Shared
+from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.resolve.ancestry import MOST_HEIRS
 from lci_py.callgraph.resolve.evaluate import Evaluator
 from lci_py.callgraph.resolve.overloads import Targets
 from lci_py.callgraph.resolve.values import CLASS, EXTENDING, FUNCTION, INSTANCE, Value, Values
@@ -17,8 +18,6 @@ from lci_py.source.text.language_tables import has_rule, table_of
 _CALLED = ("__call__", "invoke", "apply", "__invoke", "callAsFunction")
 #: Maximum number of methods of an interface whose implementations are looked up.
 _MOST_METHODS = 64
-#: If a type has more derived types than this, overrides in them are left out.
-_MOST_HEIRS = 12
 
 
 class Callees:
@@ -31,9 +30,9 @@ class Callees:
     def __init__(self, look_ups: LookUps, evaluator: Evaluator) -> None:
         self._look = look_ups
         self._members = evaluator.members
+        self._ancestry = evaluator.ancestry
         self.known: dict[int, Definition] = {}
         self._interfaces: dict[int, list[Definition]] = {}
-        self._derived: dict[int, Shared[list[Definition]]] = {}
         self._memo: dict[tuple[Value, int], tuple[tuple[Definition, int], ...]] = {}
 
     def start(self) -> None:
@@ -133,7 +132,7 @@ class Callees:
             if found and has_rule(language, "primary_constructors") and self._look.arity(owner) >= 0:
                 return [owner, *found]
             return found or [owner]
-        for current in self._members.lineage(owner):
+        for current in self._ancestry.lineage(owner):
             for name in names:
                 found = self._look.own_members(current, name)
                 if found:
@@ -167,7 +166,7 @@ class Callees:
         for value in values:
             if value.at is None or not _may_be_derived(value):
                 continue
-            for heir in self._heirs(value.at):
+            for heir in self._ancestry.heirs(value.at):
                 for member in self._look.members(heir, name):
                     self.known[member.symbol] = member
                     if member.symbol not in found:
@@ -181,7 +180,7 @@ class Callees:
         """
         heads = self._look.files.heads
         found: dict[int, Definition] = {}
-        for heir in [heir for value in values if value.at is not None for heir in self._heirs(value.at)]:
+        for heir in [heir for value in values if value.at is not None for heir in self._ancestry.heirs(value.at)]:
             for member in self._members.attribute(Value(values[0].kind, heir, SELF), name, 8):
                 at = member.at
                 if member.kind == FUNCTION and at is not None and heads[at.file].test <= heads[self._look.own].test:
@@ -198,7 +197,7 @@ class Callees:
             if value.kind != INSTANCE or value.at is None or value.at.kind != "interface":
                 continue
             implementing = self._implementing(value.at)
-            for owner in implementing if len(implementing) <= _MOST_HEIRS else ():
+            for owner in implementing if len(implementing) <= MOST_HEIRS else ():
                 member = self._look.member(owner, name)
                 if member is not None and member.symbol not in found:
                     self.known[member.symbol] = member
@@ -216,7 +215,7 @@ class Callees:
     def _method_set(self, interface: Definition) -> list[str]:
         """The names of an interface's methods, including those of embedded interfaces."""
         found: dict[str, None] = {}
-        for one in self._members.lineage(interface):
+        for one in self._ancestry.lineage(interface):
             if one.kind == "interface":
                 found.update(dict.fromkeys(self._look.methods(one)))
         return list(found)
@@ -241,24 +240,6 @@ class Callees:
             if all(self._members.member(owner, name, 6) for name in names):
                 found[owner.symbol] = owner
         return list(found.values())
-
-    def _heirs(self, owner: Definition) -> list[Definition]:
-        """All types derived from one, directly or not; none if there are more than `_MOST_HEIRS`."""
-        return self._look.shared(self._derived, owner.symbol, self._find_heirs, owner)
-
-    def _find_heirs(self, owner: Definition) -> list[Definition]:
-        found: dict[int, Definition] = {}
-        pending = [owner]
-        while pending and len(found) <= _MOST_HEIRS:
-            current = pending.pop()
-            family = self._look.files.families[current.file]
-            for heir in self._look.heirs(family, self._look.name(current)):
-                if heir.symbol not in found and current in self._members.bases(heir):
-                    found[heir.symbol] = heir
-                    pending.append(heir)
-                    if len(found) > _MOST_HEIRS:
-                        break
-        return list(found.values()) if len(found) <= _MOST_HEIRS else []
 
 
 def _may_be_derived(value: Value) -> bool:

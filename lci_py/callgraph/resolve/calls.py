@@ -288,7 +288,7 @@ class _CallResolver:
         """The getter of an object's property; the setter if the name ends in `=`."""
         assert value.at is not None
         bare, wanted = name.removesuffix("="), "setter" if name.endswith("=") else "property"
-        for owner in self._evaluate.members.lineage(value.at):
+        for owner in self._evaluate.ancestry.lineage(value.at):
             found = self._look.own_members(owner, bare)
             for item in found:
                 if wanted in self._look.declarations(item, ACCESSOR):
@@ -388,19 +388,19 @@ class _CallResolver:
         """
         if name not in frameworks.hook_callers(self._language):
             return ()
-        members, look = self._evaluate.members, self._look
+        members, ancestry, look = self._evaluate.members, self._evaluate.ancestry, self._look
         found: list[Value] = []
         derived: dict[int, int] = {}
         for value in values:
             if value.at is None or value.kind not in (INSTANCE, CLASS, BASES):
                 continue
             obj = value._replace(kind=INSTANCE)
-            for hook in members.hooks(value.at):
+            for hook in ancestry.hooks(value.at):
                 if name not in hook.callers:
                     continue
                 methods = {*hook.names}
                 if hook.pattern.pattern != "$^":
-                    defined = {method for owner in members.lineage(value.at) for method in look.methods(owner)}
+                    defined = {method for owner in ancestry.lineage(value.at) for method in look.methods(owner)}
                     methods |= {method for method in defined if hook.pattern.fullmatch(method)}
                 for method in sorted(methods - {name}):
                     own = [v for v in members.attribute(obj, method, 8) if v.kind == FUNCTION]
@@ -435,7 +435,7 @@ class _CallResolver:
 
     def _is_made_outside(self, value: Value, name: str) -> bool:
         """Whether a field holds what a call of an unknown name makes: `this.m = new Map()`."""
-        for owner in self._evaluate.members.lineage(value.at) if value.at is not None else ():
+        for owner in self._evaluate.ancestry.lineage(value.at) if value.at is not None else ():
             for row in self._look.hints(owner, name):
                 if len(row.expr) == 2 and row.expr[1].kind == CALL:
                     return not self._evaluate.names.name(owner.file, row.within, row.expr[0].name)
@@ -485,7 +485,7 @@ class _CallResolver:
     def _constructed_class(self, value: Value) -> Value:
         """The class whose constructor an object calls as `this(...)` or `super(...)`."""
         if value.kind == BASES and value.at is not None:
-            bases = [base for base in self._evaluate.members.bases(value.at) if base.kind != "interface"]
+            bases = [base for base in self._evaluate.ancestry.bases(value.at) if base.kind != "interface"]
             return value._replace(kind=CLASS, at=bases[0] if bases else None)
         return value._replace(kind=CLASS) if value.kind == INSTANCE else value
 
@@ -518,7 +518,7 @@ class _CallResolver:
         name, members = self.facts.names[caller], self._evaluate.members
         of_class = members.is_of_class(self._look.definition(self.file, caller))
         for value in bases:
-            for base in members.lineage(value.at)[1:] if value.at is not None else ():
+            for base in self._evaluate.ancestry.lineage(value.at)[1:] if value.at is not None else ():
                 for item in self._look.members(base, name):
                     if members.is_of_class(item) == of_class:
                         return self._run([Value(FUNCTION, item, SELF)])
@@ -531,7 +531,7 @@ class _CallResolver:
             if value.kind == INSTANCE:
                 found.append(value._replace(kind=CLASS))
             elif value.kind == BASES and value.at is not None:
-                found.extend(Value(CLASS, base, value.step) for base in self._evaluate.members.bases(value.at)[:1])
+                found.extend(Value(CLASS, base, value.step) for base in self._evaluate.ancestry.bases(value.at)[:1])
         return self._run(found)
 
     def _is_local(self, name: str, caller: int, *, of_file: bool = True) -> bool:

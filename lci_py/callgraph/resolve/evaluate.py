@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import IMPORT, PACKAGE, SCOPE, SELF, TYPE, VALUE
 from lci_py.callgraph.language_rules import name_rules
-from lci_py.callgraph.linearize import merge_orders
 from lci_py.callgraph.lookup_tables import Definition
-from lci_py.callgraph.lookups import LookUps, Shared
+from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.resolve.ancestry import Ancestry
 from lci_py.callgraph.resolve.extension_methods import ExtensionMethods
 from lci_py.callgraph.resolve.go_packages import in_package, named_type
 from lci_py.callgraph.resolve.imports import ImportResolver
@@ -42,7 +41,6 @@ from lci_py.callgraph.resolve.values import (
     with_step,
 )
 from lci_py.callgraph.resolve.written_types import TypeText, place_in, places_in, types_in
-from lci_py.source.frameworks import Hook, hooks_of
 from lci_py.source.text.language_tables import has_rule
 from lci_py.types.expressions import (
     ATTR,
@@ -69,10 +67,6 @@ _NESTED = frozenset({"function", LAMBDA_KIND})
 #: How many names are followed less for each call that passes an object, and to find what a call means.
 _PASSING, _CALLED_DEPTH = 2, 8
 _SPACES = frozenset({"namespace", "module"})
-_BASE_DEPTH = 5
-_LINEAGE = 24
-#: How deep look-ups of base classes may be nested in each other.
-_NESTED_BASES = 8
 
 
 class Evaluator:
@@ -81,6 +75,7 @@ class Evaluator:
     Attributes:
         names: Evaluates bare names.
         members: Evaluates members of values.
+        ancestry: Finds the bases of types.
         types: Evaluates declarations.
         modules: Evaluates names outside all definitions.
     """
@@ -91,10 +86,13 @@ class Evaluator:
         shared: Its answers are shared by all files (`LookUps.shared`).
         """
         self._look = look_ups
-        self.shared = None if shared else Evaluator(look_ups, imports, shared=True)
+        self.types = Types(self, look_ups)
+        of_all = None if shared else Evaluator(look_ups, imports, shared=True)
+        self.ancestry: Ancestry = Ancestry(
+            look_ups, self.types.named, (of_all.ancestry, of_all.start) if of_all is not None else None
+        )
         self.names = Names(self, look_ups)
         self.members = Members(self, look_ups, imports)
-        self.types = Types(self, look_ups)
         self.modules = ModuleNames(look_ups, imports, self.types.rows, self.members.attribute)
         self._memo: dict[tuple[int, int, Expr, int], Values] = {}
 
@@ -103,6 +101,7 @@ class Evaluator:
         self._memo.clear()
         self.names.start()
         self.members.start()
+        self.ancestry.start()
         self.modules.start()
 
     def expression(self, file: int, place: int, expr: Expr, depth: int = DEPTH) -> Values:
@@ -171,7 +170,7 @@ class Evaluator:
             return True
         if value.kind != FUNCTION or owner is None or self._look.name(at) != name:
             return False
-        return self._look.enclosing(at) in self.members.lineage(owner)
+        return self._look.enclosing(at) in self.ancestry.lineage(owner)
 
     def _along(self, file: int, place: int, steps: Expr, depth: int) -> Values:
         head, rest = steps[0], steps[1:]
@@ -554,13 +553,6 @@ class Names:
         return (Value(kind, self._look.definition(file, place), SELF),) if place >= 0 else ()
 
 
-class Bases(NamedTuple):
-    """What a type is derived from: types of the repository, and the names of others."""
-
-    own: tuple[Definition, ...]
-    library: tuple[str, ...]
-
-
 class Members:
     """Evaluates members of values, as a part of an `Evaluator`, whose other parts it calls."""
 
@@ -568,19 +560,12 @@ class Members:
         self._all = evaluator
         self._look = look_ups
         self._import = imports
-        self._extensions = ExtensionMethods(look_ups, self.lineage, imports)
+        self._extensions = ExtensionMethods(look_ups, evaluator.ancestry.lineage, imports)
         self._memo: dict[tuple[Value, str, int], Values] = {}
-        self._lineages: dict[tuple[int, int], tuple[Definition, ...]] = {}
-        self._bases: dict[int, Bases] = {}
-        self._shared_lineages: dict[tuple[int, int], Shared[tuple[Definition, ...]]] = {}
-        self._shared_bases: dict[int, Shared[Bases]] = {}
-        self._nested = 0
 
     def start(self) -> None:
         """Begin with a file."""
         self._memo.clear()
-        self._lineages.clear()
-        self._bases.clear()
 
     def attribute(self, value: Value, name: str, depth: int) -> Values:
         """The values of a member of a value."""
@@ -605,7 +590,7 @@ class Members:
         if value.at is None:
             return self._extensions.of(value, name)
         if value.kind == BASES:
-            inherited = (self._look.member(base, name) for base in self.lineage(value.at)[1:])
+            inherited = (self._look.member(base, name) for base in self._all.ancestry.lineage(value.at)[1:])
             return next(((value_of(member, SELF),) for member in inherited if member is not None), ())
         if name == "this":  # Outer.this
             return (value._replace(kind=INSTANCE, step=SELF),)
@@ -681,7 +666,7 @@ class Members:
         Args:
             of_class: The member is taken from the type itself, not from an object of it.
         """
-        lineage = self.lineage(owner)
+        lineage = self._all.ancestry.lineage(owner)
         language = self._look.files.heads[owner.file].language
         apart = has_rule(language, "separate_members")
         if has_rule(language, "class_methods"):
@@ -706,7 +691,7 @@ class Members:
         """The values of a field, in languages where a method may have the same name."""
         if value.at is None or not has_rule(self._look.files.heads[value.at.file].language, "separate_members"):
             return ()
-        for current in self.lineage(value.at):
+        for current in self._all.ancestry.lineage(value.at):
             found = self._fields(current, name, depth)
             if found is not None:
                 return self._all.types.arguments.of_member(value, name, found, depth)
@@ -715,82 +700,6 @@ class Members:
     def _fields(self, owner: Definition, name: str, depth: int) -> Values | None:
         rows = self._look.hints(owner, name)
         return self._all.types.rows(owner.file, rows, depth - 1) if rows else None
-
-    # --- types and their bases ------------------------------------------------------------------------------------
-
-    def lineage(self, owner: Definition, depth: int = _LINEAGE) -> tuple[Definition, ...]:
-        """A type and all its bases, in the order in which they are searched for members.
-
-        Source:
-            Barrett et al., "A Monotonic Superclass Linearization for Dylan", OOPSLA 1996 (C3, Python's order). Where it
-            has no answer, the first remaining type goes first.
-        """
-        key, own, shared = (owner.symbol, depth), self._look.own, self._all.shared
-        known = self._lineages.get(key) if own >= 0 or shared is None else None
-        if known is None:
-            if shared is not None and owner.file != own:
-                known = self._look.shared(self._shared_lineages, key, self._find_lineage, owner, depth)
-            else:
-                known = self._find_lineage(owner, depth)
-            self._lineages[key] = known
-        return known
-
-    def _find_lineage(self, owner: Definition, depth: int) -> tuple[Definition, ...]:
-        bases = self.bases(owner) if depth > 0 else ()
-        if not bases:
-            return (owner,)
-        lists = [list(self.lineage(base, depth - 1)) for base in bases] + [list(bases)]
-        return (owner, *(found for found in merge_orders(lists) if found != owner))
-
-    def bases(self, owner: Definition) -> tuple[Definition, ...]:
-        """The types in the repository that a type is derived from."""
-        return self._all_bases(owner).own
-
-    def _all_bases(self, owner: Definition) -> Bases:
-        shared = self._all.shared
-        if shared is not None and owner.file != self._look.own:
-            return self._look.shared(self._shared_bases, owner.symbol, shared.members.bases_alone, owner)
-        known = self._bases.get(owner.symbol)
-        if known is None:
-            # A base may be found through another one (`class A(B.C)`), in circles and in chains of any length.
-            self._bases[owner.symbol] = Bases((), ())
-            if self._nested == _NESTED_BASES:
-                return self._bases[owner.symbol]
-            self._nested += 1
-            known = self._bases[owner.symbol] = self._find_bases(owner)
-            self._nested -= 1
-        return known
-
-    def bases_alone(self, owner: Definition) -> Bases:
-        """All bases of a type, from empty memos."""
-        self._all.start()
-        return self._all_bases(owner)
-
-    def _find_bases(self, owner: Definition) -> Bases:
-        found: dict[Definition, None] = {}
-        library: list[str] = []
-        for part in self._look.parts(owner):
-            facts = self._look.tables.facts(part.file)
-            own = part.symbol - facts.first
-            mixes = has_rule(facts.head.language, "reopened_types")  # `include` stands inside the type
-            for text in self._look.bases(part):
-                for place in (facts.outer[own], own) if mixes else (facts.outer[own],):
-                    values = self._all.types.named(part.file, place, text, _BASE_DEPTH)
-                    bases = [value.at for value in values if value.at is not None and value.at != owner]
-                    found.update(dict.fromkeys(bases))
-                    if bases:
-                        break
-                else:
-                    library += [value.text for value in values if value.kind == EXTERNAL] or [text]
-        return Bases(tuple(found), tuple(library))
-
-    def hooks(self, owner: Definition) -> tuple[Hook, ...]:
-        """The methods that a type's bases from libraries call on its objects."""
-        found: dict[Hook, None] = {}
-        for current in self.lineage(owner):
-            for base in self._all_bases(current).library:
-                found.update(dict.fromkeys(hooks_of(self._look.files.heads[current.file].language, base)))
-        return tuple(found)
 
 
 class Types:
@@ -802,7 +711,7 @@ class Types:
 
     @cached_property
     def arguments(self) -> TypeArguments:
-        return TypeArguments(self._look, self.declared, self._all.members.lineage)
+        return TypeArguments(self._look, self.declared, self._all.ancestry.lineage)
 
     def rows(self, file: int, rows: Iterable[TypeHint], depth: int) -> Values:
         """The values of a name, given its type hints. Declared types count more than assigned values."""
@@ -836,7 +745,7 @@ class Types:
                 return ()
             made.append(values[0]._replace(text="exact"))
         wanted = {value.at for value in declared if value.kind == INSTANCE}
-        if not all(value.at and wanted.intersection(self._all.members.lineage(value.at)) for value in made):
+        if not all(value.at and wanted.intersection(self._all.ancestry.lineage(value.at)) for value in made):
             return ()
         return tuple(made)
 
@@ -916,7 +825,7 @@ class Types:
             return ()
         while place >= 0:
             if facts.scope_kinds[place] in TYPE_KINDS:
-                for base in self._all.members.lineage(self._look.definition(file, place))[1:]:
+                for base in self._all.ancestry.lineage(self._look.definition(file, place))[1:]:
                     found = self._look.member(base, name)
                     if found is not None and found.kind in HOLDERS:
                         return (value_of(found, SCOPE),)

@@ -118,7 +118,7 @@ class Overloads:
     def __init__(self, look_ups: LookUps, evaluator: Evaluator, known: dict[int, Definition]) -> None:
         self._look = look_ups
         self._types = TypesOfArguments(look_ups, evaluator)
-        self._members = evaluator.members
+        self._ancestry = evaluator.ancestry
         self._known = known
         self._file = -1
         self._language = ""
@@ -201,7 +201,7 @@ class Overloads:
         """Whether the type of a method is derived from a type that the repository does not define."""
         owner = self._look.enclosing(self._known[method])
         return owner is not None and any(
-            len(self._look.bases(one)) > len(self._members.bases(one)) for one in self._members.lineage(owner)
+            len(self._look.bases(one)) > len(self._ancestry.bases(one)) for one in self._ancestry.lineage(owner)
         )
 
     def _of_bases(self, method: int, arguments: int) -> Iterator[list[int]]:
@@ -210,7 +210,7 @@ class Overloads:
         owner = self._look.enclosing(at)
         if at.kind != "method" or owner is None or at.around not in TYPE_KINDS:
             return
-        for base in self._members.lineage(owner)[1:]:
+        for base in self._ancestry.lineage(owner)[1:]:
             found = self._look.own_members(base, self._look.name(at))
             found = [item for item in found if takes(self._look.arity(item), arguments)]
             if found:

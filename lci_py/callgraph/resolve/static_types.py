@@ -106,8 +106,8 @@ class TypesOfArguments:
         return tuple(one._replace(arrays=one.arrays + pointers) for one in found)
 
     def _with_bases(self, at: Definition) -> tuple[tuple[Definition, ...], bool]:
-        lineage = self._evaluate.members.lineage(at)
-        return lineage, all(len(self._look.bases(one)) == len(self._evaluate.members.bases(one)) for one in lineage)
+        lineage = self._evaluate.ancestry.lineage(at)
+        return lineage, all(len(self._look.bases(one)) == len(self._evaluate.ancestry.bases(one)) for one in lineage)
 
     def _made_of(self, at: Definition) -> list[StaticType | None] | None:
         """The first parameter types of a C++ class's constructors; None if the repository defines none of them."""
@@ -231,7 +231,7 @@ class TypesOfArguments:
             own = self._evaluate.names.own_object(file, scope, "this") if facts.owners[scope] else ()
             if own or (kind not in FUNCTION_KINDS and kind not in ("namespace", "module", "package")):
                 owner = own[0].at if own and own[0].at is not None else self._look.definition(file, scope)
-                for current in self._evaluate.members.lineage(owner):
+                for current in self._evaluate.ancestry.lineage(owner):
                     rows = self._look.hints(current, name)
                     if rows:
                         return self._of_rows(current.file, rows, depth)
@@ -256,7 +256,7 @@ class TypesOfArguments:
         for value in self._evaluate.expression(file, place, of, depth):
             if value.kind not in (INSTANCE, CLASS) or value.at is None:
                 continue
-            for current in self._evaluate.members.lineage(value.at):
+            for current in self._evaluate.ancestry.lineage(value.at):
                 rows = self._look.hints(current, name)
                 if rows:
                     return self._of_rows(current.file, rows, depth)
@@ -401,11 +401,11 @@ class TypesOfArguments:
     def _derived(self, at: Definition, wanted: StaticType) -> int:
         """How well an object of a type of the repository fits."""
         outside: set[str] = set()
-        for one in self._evaluate.members.lineage(at):
+        for one in self._evaluate.ancestry.lineage(at):
             if self._look.name(one) == wanted.name:
                 return EXACT
             outside.update(name.rpartition(".")[2].partition("<")[0] for name in self._look.bases(one))
-            outside.difference_update(self._look.name(base) for base in self._evaluate.members.bases(one))
+            outside.difference_update(self._look.name(base) for base in self._evaluate.ancestry.bases(one))
         if wanted.name in outside or any(wanted.name in SUPERTYPES.get(name, ()) for name in outside):
             return EXACT
         if at.kind == "enum":

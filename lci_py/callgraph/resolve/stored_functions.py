@@ -184,7 +184,7 @@ class StoredValues:
         known = self._fields.get((owner.symbol, field, hops))
         if known is None:
             known = {}
-            for one in self._evaluate.members.lineage(owner):
+            for one in self._evaluate.ancestry.lineage(owner):
                 known.update(self._of_own_field(one, field, hops))
             self._fields[owner.symbol, field, hops] = known
         return known

@@ -1,0 +1,152 @@
+"""The bases of types, the order in which they are searched for members, and the types that are derived from one.
+
+For a type of another file than the one that is linked, they are found once for all files (`LookUps.shared`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from lci_py.callgraph.linearize import merge_orders
+from lci_py.callgraph.lookup_tables import Definition
+from lci_py.callgraph.lookups import LookUps, Shared
+from lci_py.callgraph.resolve.values import EXTERNAL, Values
+from lci_py.source.frameworks import Hook, hooks_of
+from lci_py.source.text.language_tables import has_rule
+
+_BASE_DEPTH = 5
+_LINEAGE = 24
+#: How deep look-ups of base classes may be nested in each other.
+_NESTED_BASES = 8
+#: If a type has more derived types than this, none is known.
+MOST_HEIRS = 12
+
+
+class Bases(NamedTuple):
+    """What a type is derived from: types of the repository, and the names of others."""
+
+    own: tuple[Definition, ...]
+    library: tuple[str, ...]
+
+
+class Ancestry:
+    """Finds the bases of types and their derived types, as a part of an `Evaluator`, for one file after another."""
+
+    def __init__(
+        self, look_ups: LookUps, named: Callable[[int, int, str, int], Values],
+        shared: tuple[Ancestry, Callable[[], None]] | None,
+    ) -> None:  # fmt: skip
+        """Args:
+        named: `Types.named` of the evaluator.
+        shared: Of an evaluator whose answers all files share, this part, and what empties the memos of all its parts.
+            None in that evaluator itself.
+        """
+        self._look = look_ups
+        self._named = named
+        self._shared = shared
+        self._lineages: dict[tuple[int, int], tuple[Definition, ...]] = {}
+        self._bases: dict[int, Bases] = {}
+        self._nested = 0
+        self._shared_lineages: dict[tuple[int, int], Shared[tuple[Definition, ...]]] = {}
+        self._shared_bases: dict[int, Shared[Bases]] = {}
+        self._shared_heirs: dict[int, Shared[list[Definition]]] = {}
+
+    def start(self) -> None:
+        """Begin with a file."""
+        self._lineages.clear()
+        self._bases.clear()
+
+    def lineage(self, owner: Definition, depth: int = _LINEAGE) -> tuple[Definition, ...]:
+        """A type and all its bases, in the order in which they are searched for members.
+
+        Source:
+            Barrett et al., "A Monotonic Superclass Linearization for Dylan", OOPSLA 1996 (C3, Python's order). Where it
+            has no answer, the first remaining type goes first.
+        """
+        key, own = (owner.symbol, depth), self._look.own
+        # While a shared answer is computed, no memo of a file is read: its entries leave no keys.
+        known = self._lineages.get(key) if own >= 0 or self._shared is None else None
+        if known is None:
+            if self._shared is not None and owner.file != own:
+                known = self._look.shared(self._shared_lineages, key, self._find_lineage, owner, depth)
+            else:
+                known = self._find_lineage(owner, depth)
+            self._lineages[key] = known
+        return known
+
+    def _find_lineage(self, owner: Definition, depth: int) -> tuple[Definition, ...]:
+        bases = self.bases(owner) if depth > 0 else ()
+        if not bases:
+            return (owner,)
+        lists = [list(self.lineage(base, depth - 1)) for base in bases] + [list(bases)]
+        return (owner, *(found for found in merge_orders(lists) if found != owner))
+
+    def bases(self, owner: Definition) -> tuple[Definition, ...]:
+        """The types in the repository that a type is derived from."""
+        return self._all_bases(owner).own
+
+    def hooks(self, owner: Definition) -> tuple[Hook, ...]:
+        """The methods that a type's bases from libraries call on its objects."""
+        found: dict[Hook, None] = {}
+        for current in self.lineage(owner):
+            for base in self._all_bases(current).library:
+                found.update(dict.fromkeys(hooks_of(self._look.files.heads[current.file].language, base)))
+        return tuple(found)
+
+    def heirs(self, owner: Definition) -> list[Definition]:
+        """All types derived from one, directly or not; none if there are more than `MOST_HEIRS`."""
+        return self._look.shared(self._shared_heirs, owner.symbol, self._find_heirs, owner)
+
+    def _find_heirs(self, owner: Definition) -> list[Definition]:
+        found: dict[int, Definition] = {}
+        pending = [owner]
+        while pending:
+            current = pending.pop()
+            family = self._look.files.families[current.file]
+            for heir in self._look.heirs(family, self._look.name(current)):
+                if heir.symbol not in found and current in self.bases(heir):
+                    if len(found) == MOST_HEIRS:
+                        return []
+                    found[heir.symbol] = heir
+                    pending.append(heir)
+        return list(found.values())
+
+    def _all_bases(self, owner: Definition) -> Bases:
+        if self._shared is not None and owner.file != self._look.own:
+            return self._look.shared(self._shared_bases, owner.symbol, self._find_shared_bases, owner)
+        known = self._bases.get(owner.symbol)
+        if known is None:
+            # A base may be found through another one (`class A(B.C)`), in circles and in chains of any length.
+            self._bases[owner.symbol] = Bases((), ())
+            if self._nested == _NESTED_BASES:
+                return self._bases[owner.symbol]
+            self._nested += 1
+            known = self._bases[owner.symbol] = self._find_bases(owner)
+            self._nested -= 1
+        return known
+
+    def _find_shared_bases(self, owner: Definition) -> Bases:
+        """The bases of a type, from empty memos."""
+        assert self._shared is not None
+        ancestry, empty = self._shared
+        empty()
+        return ancestry._all_bases(owner)
+
+    def _find_bases(self, owner: Definition) -> Bases:
+        found: dict[Definition, None] = {}
+        library: list[str] = []
+        for part in self._look.parts(owner):
+            facts = self._look.tables.facts(part.file)
+            own = part.symbol - facts.first
+            mixes = has_rule(facts.head.language, "reopened_types")  # `include` stands inside the type
+            for text in self._look.bases(part):
+                for place in (facts.outer[own], own) if mixes else (facts.outer[own],):
+                    values = self._named(part.file, place, text, _BASE_DEPTH)
+                    bases = [value.at for value in values if value.at is not None and value.at != owner]
+                    found.update(dict.fromkeys(bases))
+                    if bases:
+                        break
+                else:
+                    library += [value.text for value in values if value.kind == EXTERNAL] or [text]
+        return Bases(tuple(found), tuple(library))
