@@ -23,7 +23,7 @@ import pytest
 from lci_py import app, config
 from lci_py.callgraph import edges, lookups
 from lci_py.callgraph.pointsto import constraints
-from lci_py.callgraph.resolve import callees, values
+from lci_py.callgraph.resolve import ancestry, values
 from lci_py.cli.command_line import parse
 from lci_py.cli.main import main
 from lci_py.cli.options import COMMANDS
@@ -329,7 +329,7 @@ def test_the_steps_of_the_call_graph_page() -> None:
 
 def test_the_limits_of_the_call_graph_page() -> None:
     found = {name: int(number.replace(",", "")) for number, name in LIMIT.findall(text(CALL_GRAPH_PAGE))}
-    modules = (constraints, values, lookups, callees, dispatch, edges)
+    modules = (constraints, values, lookups, ancestry, dispatch, edges)
     assert found
     for name, number in found.items():
         assert number in [getattr(module, name) for module in modules if hasattr(module, name)], name
