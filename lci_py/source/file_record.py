@@ -20,9 +20,9 @@ from lci_py.types.source import Chunk, Extract, FileEntry, FileRecord as FileRec
 _T = TypeVar("_T")
 
 
-def _digests(data: bytes, found: Extract) -> tuple[bytes, ...]:
+def _digests(data: bytes, found: Extract) -> bytes:
     lines = data.split(b"\n")
-    return tuple(lines_digest(lines, chunk.line, chunk.end_line) for chunk in found.chunks)
+    return b"".join([lines_digest(lines, chunk.line, chunk.end_line) for chunk in found.chunks])
 
 
 def process_stages(
@@ -101,7 +101,7 @@ def _without_text(chunk: Chunk) -> Chunk:
 
 
 def _record(entry: FileEntry, data: bytes, found: Extract, texts: bool) -> FileRecord:
-    words, bags = count_words(chunk.text for chunk in found.chunks)
+    words, sizes, places, counts = count_words([chunk.text for chunk in found.chunks])
     return FileRecord(
         path=entry.path,
         size=entry.size,
@@ -110,7 +110,9 @@ def _record(entry: FileEntry, data: bytes, found: Extract, texts: bool) -> FileR
         lines=data.count(b"\n") + 1,
         extract=found if texts else replace(found, chunks=tuple(map(_without_text, found.chunks))),
         words=words,
-        bags=bags,
+        bag_sizes=sizes,
+        bag_words=places,
+        bag_counts=counts,
         digests=_digests(data, found),
         generated=has_mark(data),
     )
@@ -120,15 +122,17 @@ def _record(entry: FileEntry, data: bytes, found: Extract, texts: bool) -> FileR
 _BLANKED = bytes(byte if byte < 128 and WORD.match(chr(byte)) else 32 for byte in range(256))
 
 
-def count_words(texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[tuple[bytes, bytes], ...]]:
-    """The distinct words of some texts, and each text's bag as `FileRecord` holds it."""
-    positions: defaultdict[bytes, int] = defaultdict(count().__next__)  # a new word has the next number
-    bags = []
+def count_words(texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[int, ...], bytes, bytes]:
+    """The distinct words of some texts, and the texts' bags as `FileRecord` holds them."""
+    number_of: defaultdict[bytes, int] = defaultdict(count().__next__)  # a new word has the next number
+    sizes, places, numbers = [], array("i"), array("i")
     for text in texts:
         # As `WORD` finds them, and several times faster.
         plain = text.isascii()
-        words = text.encode().translate(_BLANKED).split() if plain else [word.encode() for word in WORD.findall(text)]
-        counts = Counter(words)
-        ids = array("i", map(positions.__getitem__, counts))
-        bags.append((ids.tobytes(), array("i", counts.values()).tobytes()))
-    return tuple([word.decode() for word in positions]), tuple(bags)
+        found = text.encode().translate(_BLANKED).split() if plain else [word.encode() for word in WORD.findall(text)]
+        counts = Counter(found)
+        sizes.append(len(counts))
+        places.extend(map(number_of.__getitem__, counts))
+        numbers.extend(counts.values())
+    words = tuple([word.decode() for word in number_of])
+    return words, tuple(sizes), places.tobytes(), numbers.tobytes()

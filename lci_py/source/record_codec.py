@@ -1,16 +1,17 @@
 """A file's record as bytes: how it is sent from a worker to the index, and stored in the cache.
 
-A zlib stream over the length of a JSON header (four bytes, little-endian), the header, three runs of numbers (the
-digests of the chunks' lines, 8 bytes each, the chunks' words and their counts, int32), the constraints of
-`source.dataflow.constraints`, and the marks of `source.extract.marks`. It does not contain the path or the times: the
-same content under another name has the same bytes.
+A zlib stream over the length of a JSON header (four bytes, little-endian), the header (the words are one text, separated
+by line feeds), three runs of numbers (the digests of the chunks' lines, 8 bytes each, the chunks' words and their
+counts, int32), the constraints of `source.dataflow.constraints`, and the marks of `source.extract.marks`. It does not
+contain the path or the times: the same content under another name has the same bytes.
 """
 
 from __future__ import annotations
 
 import json
 import zlib
-from itertools import accumulate, pairwise
+from itertools import repeat
+from typing import Any, NamedTuple, TypeVar
 
 from lci_py.types.record import dataclass
 from lci_py.types.source import (
@@ -29,9 +30,11 @@ from lci_py.types.source import (
 )
 
 #: Changes when the bytes change their meaning; part of the cache's keys.
-VERSION = 21
+VERSION = 22
 #: Bound on the decompressed size: files have a size limit, and a record is at most a few times its file.
 _MAX_BYTES = 1 << 30
+_ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
+_T = TypeVar("_T", bound=NamedTuple)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class Place:
 def encode(record: FileRecord) -> bytes:
     """The bytes of a record, without the fields of `Place`."""
     found = record.extract
-    header = json.dumps(
+    header = _ENCODER.encode(
         {
             "language": found.language,
             "package": found.package,
@@ -67,18 +70,13 @@ def encode(record: FileRecord) -> bytes:
             "registered": found.registered,
             "flow": len(found.flow),
             "marks": len(found.marks),
-            "chunks": [(chunk.symbol, chunk.line, chunk.end_line) for chunk in found.chunks],
-            "texts": [chunk.text for chunk in found.chunks] if any(chunk.text for chunk in found.chunks) else None,
-            "words": record.words,
-            "bags": [len(ids) for ids, _ in record.bags],
-        },
-        separators=(",", ":"),
-        check_circular=False,
+            "chunks": found.chunks,
+            "words": "\n".join(record.words),
+            "bags": record.bag_sizes,
+        }
     ).encode("ascii")
-    parts = [len(header).to_bytes(4, "little"), header, *record.digests]
-    parts += [ids for ids, _ in record.bags]
-    parts += [counts for _, counts in record.bags]
-    parts += [found.flow, found.marks]
+    numbers = record.digests, record.bag_words, record.bag_counts
+    parts = [len(header).to_bytes(4, "little"), header, *numbers, found.flow, found.marks]
     return zlib.compress(b"".join(parts), 1)
 
 
@@ -90,8 +88,15 @@ def decode(data: bytes, place: Place) -> FileRecord:
     """
     try:
         return _decode(data, place)
-    except (zlib.error, TypeError, KeyError, IndexError, RecursionError) as error:
+    except (zlib.error, AttributeError, TypeError, KeyError, IndexError, RecursionError) as error:
         raise ValueError(f"not a record: {error}") from error
+
+
+def _values(kind: type[_T], rows: list[list[Any]]) -> tuple[_T, ...]:
+    """The named tuples of a class with these fields. `_make` would check the number of fields of each in Python."""
+    if not {len(kind._fields)}.issuperset(map(len, rows)):
+        raise ValueError(f"not a record: a {kind.__name__} has other fields")
+    return tuple(map(tuple.__new__, repeat(kind), rows))
 
 
 def _decode(data: bytes, place: Place) -> FileRecord:
@@ -101,19 +106,16 @@ def _decode(data: bytes, place: Place) -> FileRecord:
         raise ValueError("not a record: cut off")
     length = int.from_bytes(plain[:4], "little")
     header = json.loads(plain[4 : 4 + length])
-    texts = header["texts"] or [""] * len(header["chunks"])
-    rows = zip(header["chunks"], texts, strict=True)
-    chunks = tuple(Chunk(symbol, line, end_line, text) for (symbol, line, end_line), text in rows)
-    ends = list(accumulate(header["bags"], initial=0))
+    chunks = _values(Chunk, header["chunks"])
+    sizes = tuple(header["bags"])
     digests = 4 + length
-    ids = digests + 8 * len(chunks)
-    counts = ids + ends[-1]
-    flow = counts + ends[-1]
+    words = digests + 8 * len(chunks)
+    counts = words + 4 * sum(sizes)
+    flow = counts + 4 * sum(sizes)
     marks = flow + header["flow"]
-    sizes_fit = min(header["flow"], header["marks"]) >= 0 and len(header["bags"]) == len(chunks)
+    sizes_fit = min(header["flow"], header["marks"], *sizes) >= 0 and len(sizes) == len(chunks)
     if len(plain) != marks + header["marks"] or not sizes_fit:
         raise ValueError("not a record: its parts do not fit together")
-    spans = list(pairwise(ends))
     return FileRecord(
         path=place.path,
         size=place.size,
@@ -123,15 +125,15 @@ def _decode(data: bytes, place: Place) -> FileRecord:
         extract=Extract(
             language=header["language"],
             package=header["package"],
-            symbols=tuple(map(Symbol._make, header["symbols"])),
-            calls=tuple(map(Call._make, header["calls"])),
-            imports=tuple(map(Import._make, header["imports"])),
-            bases=tuple(map(Base._make, header["bases"])),
+            symbols=_values(Symbol, header["symbols"]),
+            calls=_values(Call, header["calls"]),
+            imports=_values(Import, header["imports"]),
+            bases=_values(Base, header["bases"]),
             types=tuple([typed_of(*row) for row in header["types"]]),
             stored=tuple([stored_of(*row) for row in header["stored"]]),
-            lambdas=tuple(map(Lambda._make, header["lambdas"])),
-            claims=tuple(map(Claim._make, header["claims"])),
-            registered=tuple(map(Registration._make, header["registered"])),
+            lambdas=_values(Lambda, header["lambdas"]),
+            claims=_values(Claim, header["claims"]),
+            registered=_values(Registration, header["registered"]),
             flow=plain[flow:marks],
             marks=plain[marks:],
             chunks=chunks,
@@ -139,8 +141,10 @@ def _decode(data: bytes, place: Place) -> FileRecord:
             lost_lines=header["lost"],
             limit=header["limit"],
         ),
-        words=tuple(header["words"]),
-        bags=tuple((plain[ids + a : ids + b], plain[counts + a : counts + b]) for a, b in spans),
-        digests=tuple(plain[digests + 8 * i : digests + 8 * i + 8] for i in range(len(chunks))),
+        words=tuple(header["words"].split("\n")) if header["words"] else (),
+        bag_sizes=sizes,
+        bag_words=plain[words:counts],
+        bag_counts=plain[counts:flow],
+        digests=plain[digests:words],
         generated=header["generated"],
     )

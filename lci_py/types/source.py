@@ -300,7 +300,8 @@ class Extract:
 class FileRecord:
     """The data that the index keeps of one file: its extract, and its chunks as bags of words.
 
-    `words` holds the file's distinct words; a chunk's bag is two int32 arrays: positions in `words`, and counts.
+    `words` holds the file's distinct words. The bags of all chunks, one after another, are two int32 arrays: positions
+    in `words`, and counts; `bag_sizes` says how many entries each chunk has.
     """
 
     path: str
@@ -310,8 +311,10 @@ class FileRecord:
     lines: int
     extract: Extract  # its chunks' texts are empty, unless `process_stages` was told to keep them
     words: tuple[str, ...]
-    bags: tuple[tuple[bytes, bytes], ...]
-    digests: tuple[bytes, ...]  # 8 bytes per chunk, of its own lines
+    bag_sizes: tuple[int, ...]
+    bag_words: bytes
+    bag_counts: bytes
+    digests: bytes  # 8 bytes per chunk, of its own lines
     generated: bool = False  # its first lines say that a program wrote it
 
     @property

@@ -18,6 +18,7 @@ from lci_py.types.search import KINDS
 from lci_py.types.source import Base, Call, Chunk, Extract, FileEntry, Import, Symbol
 
 TEXT = st.text(st.characters(), max_size=8)
+WORDS = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=8)
 NUMBER = st.integers(0, 2**31 - 1)
 INDEX = st.integers(-1, 9)
 PLACE = Place("a/b.py", 12, 34, "0" * 32)
@@ -56,9 +57,11 @@ def records(draw: st.DrawFn) -> FileRecord:
     )
     return FileRecord(
         PLACE.path, PLACE.size, PLACE.mtime_ns, PLACE.sha, draw(NUMBER), found,
-        words=draw(few(TEXT)),
-        bags=tuple((packed(bag), packed(bag[::-1])) for bag in bags),
-        digests=tuple(draw(st.binary(min_size=8, max_size=8)) for _ in chunks),
+        words=draw(few(WORDS)),
+        bag_sizes=tuple(map(len, bags)),
+        bag_words=packed([number for bag in bags for number in bag]),
+        bag_counts=packed([number for bag in bags for number in bag[::-1]]),
+        digests=draw(st.binary(min_size=8 * len(chunks), max_size=8 * len(chunks))),
     )  # fmt: skip
 
 
@@ -80,7 +83,7 @@ def test_a_record_of_a_real_file() -> None:
     )
     for texts in (False, True):
         *_, record = process_stages(FileEntry("a.py", len(data), 3), data, "python", texts=texts)
-        assert record.extract.symbols and record.extract.calls and record.extract.bases and record.bags
+        assert record.extract.symbols and record.extract.calls and record.extract.bases and record.bag_sizes
         place = Place("a.py", len(data), 3, record.sha)
         assert decode(encode(record), place) == record
 

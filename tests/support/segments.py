@@ -72,8 +72,8 @@ class Segmented:
         records = []
         for path in sorted(files):
             found = extracted(path, files[path])
-            digests = tuple(b"12345678" for _ in found.chunks)
-            records.append(FileRecord(path, 1, 1, "0", 1, found, (), (), digests))
+            digests = b"12345678" * len(found.chunks)
+            records.append(FileRecord(path, 1, 1, "0", 1, found, (), (), b"", b"", digests))
             self._homes[path] = len(self._segments)
         rows = number_rows(records)
         write_symbolic(self._new_file("sqlite"), rows)

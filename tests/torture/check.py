@@ -30,7 +30,7 @@ def file_record(root: Path, name: str, limits: Limits = DEFAULTS) -> FileRecord 
         return found
     extract = found.extract
     assert found.limit in ("", *LIMIT_REASONS) and found.limit != "parser_crash", name
-    assert len(found.bags) == len(found.digests) == len(extract.chunks), name
+    assert 8 * len(found.bag_sizes) == len(found.digests) == 8 * len(extract.chunks), name
     last = data.count(b"\n") + 1
     for index, symbol in enumerate(extract.symbols):
         assert 1 <= symbol.first_line <= symbol.line <= symbol.end_line <= last, (name, symbol)

@@ -125,7 +125,7 @@ def test_an_exception_in_a_parse_costs_one_file(
     monkeypatch.setattr(file_record, "extract_stages", extract)
     record = process_file(tmp_path, FileEntry("a.py", 14, 0))
     assert not isinstance(record, str)
-    assert (record.limit, record.extract.language, len(record.bags)) == ("parser_crash", "python", 1)
+    assert (record.limit, record.extract.language, len(record.bag_sizes)) == ("parser_crash", "python", 1)
 
 
 def _start(root: Path, *argv: str) -> subprocess.Popen[str]:

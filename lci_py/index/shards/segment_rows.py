@@ -102,7 +102,7 @@ def _number_units(rows: SegmentRows, file: int, record: FileRecord) -> None:
             rows.symbol_unit[symbol_number] = len(rows.units)
             rows.units.append(Unit(file, symbol_number, rows.symbol_id[symbol_number], line, end_line))
         else:
-            digest = record.digests[key[1]]
+            digest = record.digests[8 * key[1] : 8 * key[1] + 8]
             identity = stable_id(record.path, "", digest.hex(), str(blocks[digest]))
             blocks[digest] += 1
             rows.units.append(Unit(file, -1, identity, line, end_line))
@@ -110,4 +110,4 @@ def _number_units(rows: SegmentRows, file: int, record: FileRecord) -> None:
         rows.chunk_unit.append(numbers[of_chunk[position]])
         rows.chunk_file.append(file)
         rows.chunk_lines.append((chunk.line, chunk.end_line))
-        rows.chunk_digest.append(record.digests[position])
+        rows.chunk_digest.append(record.digests[8 * position : 8 * position + 8])

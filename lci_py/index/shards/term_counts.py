@@ -229,15 +229,14 @@ class NumberedWords:
 
 def chunk_bags(records: Sequence[FileRecord], words: NumberedWords) -> Sparse:
     """Counts, chunk x word, of the chunks of all records in order; `words` holds the words of the same records."""
-    bags = [bag for record in records for bag in record.bags]
-    places = np.frombuffer(b"".join(bag[0] for bag in bags), np.int32)
-    sizes = np.fromiter((len(bag[0]) // 4 for bag in bags), np.int64, len(bags))
-    # A bag holds positions in the words of its file: for every chunk, where these start among all.
+    places = np.frombuffer(b"".join([record.bag_words for record in records]), np.int32)
+    value = np.frombuffer(b"".join([record.bag_counts for record in records]), np.int32)
+    sizes = np.array([size for record in records for size in record.bag_sizes], np.int64)
+    # A bag holds positions in the words of its file: for every entry, where these start among all.
     first = np.cumsum([0, *(len(record.words) for record in records)])[:-1]
-    first = np.repeat(first, [len(record.bags) for record in records])
-    column = np.array(words.numbers, np.int32)[places + np.repeat(first, sizes)]
-    value = np.frombuffer(b"".join(bag[1] for bag in bags), np.int32)
-    return Sparse(np.repeat(np.arange(len(bags), dtype=np.int32), sizes), column, narrow(value))
+    first = np.repeat(first, [len(record.bag_words) // 4 for record in records])
+    column = np.array(words.numbers, np.int32)[places + first]
+    return Sparse(np.repeat(np.arange(len(sizes), dtype=np.int32), sizes), column, narrow(value))
 
 
 def list_bags(word_lists: Iterable[Sequence[str]], vocabulary: Vocabulary) -> Sparse:

@@ -21,8 +21,10 @@ SOURCE = "class A {\n void f(int x) { f(1); }\n void f() {}\n}\n"
 @pytest.fixture
 def shard(tmp_path: Path) -> sqlite3.Connection:
     found = extracted("A.java", SOURCE)
-    digests = tuple(b"12345678" for _ in found.chunks)
-    write_symbolic(tmp_path / "s.sqlite", number_rows([FileRecord("A.java", 1, 1, "0", 1, found, (), (), digests)]))
+    digests = b"12345678" * len(found.chunks)
+    write_symbolic(
+        tmp_path / "s.sqlite", number_rows([FileRecord("A.java", 1, 1, "0", 1, found, (), (), b"", b"", digests)])
+    )
     return sqlite3.connect(tmp_path / "s.sqlite")
 
 

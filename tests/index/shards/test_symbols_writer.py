@@ -39,7 +39,7 @@ def test_a_definition_is_read_as_it_was(tmp_path: Path, name: str, qualified: st
         )
         for number, kind in enumerate(KINDS)
     )
-    record = FileRecord("a.c", 1, 1, "0", 40, Extract("c", "", symbols=symbols), (), (), ())
+    record = FileRecord("a.c", 1, 1, "0", 40, Extract("c", "", symbols=symbols), (), (), b"", b"", b"")
     write_symbolic(tmp_path / "s.sqlite", number_rows([record]))
     with closing(sqlite3.connect(tmp_path / "s.sqlite")) as db:
         found = db.execute(f"SELECT {', '.join(FIELDS)} FROM symbols ORDER BY id").fetchall()

@@ -123,7 +123,7 @@ def test_a_parser_that_takes_too_long_is_stopped(tmp_path: Path, language: str) 
     name = "a" + shapes.EXPRESSION[language][0]
     found = record(tmp_path, name, shape(30_000), max_file_seconds=0.2)
     assert (found.limit, found.extract.language, found.extract.symbols) == ("parser_timeout", language, ())
-    assert found.bags and len(found.bags) == len(found.extract.chunks) == len(found.digests)
+    assert found.bag_sizes and 8 * len(found.bag_sizes) == 8 * len(found.extract.chunks) == len(found.digests)
     # The parser of the next file starts afresh.
     small = {"bash": b"f() {\n  true\n}\n", "haskell": b"f :: Int\nf = 1\n"}[language]
     again = record(tmp_path, name, small)
@@ -153,7 +153,7 @@ def test_python_that_takes_too_long_is_stopped(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(file_record, "extract_stages", endless)
     found = record(tmp_path, "a.py", MANY, max_file_seconds=0.05)
-    assert (found.limit, found.extract.language, len(found.bags)) == ("parser_timeout", "python", 3)
+    assert (found.limit, found.extract.language, len(found.bag_sizes)) == ("parser_timeout", "python", 3)
 
 
 def test_the_alarm_is_put_back() -> None:
