@@ -1,9 +1,9 @@
 """A file's record as bytes: how it is sent from a worker to the index, and stored in the cache.
 
-A zlib stream over the length of a JSON header (four bytes, little-endian), the header (the words are one text, with line
-feeds between them), three runs of numbers (the digests of the chunks' lines, 8 bytes each, the chunks' words and their
-counts, int32), the constraints of `source.dataflow.constraints`, and the marks of `source.extract.marks`. It does not
-contain the path or the times: the same content under another name has the same bytes.
+A zlib stream over the length of a JSON header (four bytes, little-endian), the header (the words are one text, with
+line feeds between them), three runs of numbers (the digests of the lines of chunks, 8 bytes each, the words of chunks
+and their counts, int32), the constraints of `source.dataflow.constraints`, and the marks of `source.extract.marks`. It
+does not contain the path or the times: the same content under another name has the same bytes.
 """
 
 from __future__ import annotations
