@@ -36,9 +36,9 @@ def process_stages(
     unparsable: str = "",
     part: QueryPart = QueryPart.WHOLE,
 ) -> Iterator[FileRecord]:
-    """Parse, chunk and count a file's content, in the stages of `extract_stages`: the last record is the whole one. The
-    bounds hold for each stage. A file that exceeds them in the first is kept as text; one that does in the second keeps
-    its first stage, with `limit` set.
+    """Parse, chunk and count a file's content. With the `part` `DEFINITIONS` the record of the first stage of
+    `extract_stages` comes first, and the bounds hold for each stage. The last record is the whole one. A file that
+    exceeds the bounds in its first stage is kept as text; in the second it keeps its first stage, with `limit` set.
 
     Args:
         entry: The file, as the walk found it.
@@ -50,19 +50,23 @@ def process_stages(
         part: As for `extract_stages`.
     """
     if not unparsable:
-        stages = extract_stages(entry.path, data, language, limits, flags, part=part)
-        first = _run_bounded(language, limits, part, lambda: _record(entry, data, next(stages), texts))
-        if isinstance(first, str):
-            unparsable = first
-        else:
-            yield first
-            after = QueryPart.USES if part is QueryPart.DEFINITIONS else part
-            whole = _run_bounded(language, limits, after, lambda: next(stages, None))
-            if isinstance(whole, str):
-                yield replace(first, extract=replace(first.extract, limit=whole))
-            elif whole is not None:
-                yield replace(first, extract=replace(whole, chunks=first.extract.chunks))
+        records = _records(entry, data, extract_stages(entry.path, data, language, limits, flags, part=part), texts)
+        made: list[FileRecord] = []
+
+        def advance() -> None:
+            for record in records:
+                made.append(record)
+                if part is QueryPart.DEFINITIONS and len(made) == 1:
+                    return
+
+        limit = _run_bounded(language, limits, part, advance)
+        if made and part is QueryPart.DEFINITIONS:
+            yield made[0]
+            limit = _run_bounded(language, limits, QueryPart.USES, advance)
+        if made:
+            yield replace(made[0], extract=replace(made[0].extract, limit=limit)) if limit else made[-1]
             return
+        unparsable = limit or ""
     yield _record(entry, data, extract_text(data, language, limits, unparsable), texts)
 
 
@@ -81,6 +85,13 @@ def define_data(
     part = QueryPart.DEFINITIONS
     found = _run_bounded(language, limits, part, lambda: definitions(path, data, language, limits, flags))
     return Extract(language, "", limit=found) if isinstance(found, str) else found
+
+
+def _records(entry: FileEntry, data: bytes, stages: Iterator[Extract], texts: bool) -> Iterator[FileRecord]:
+    first = _record(entry, data, next(stages), texts)
+    yield first
+    for whole in stages:
+        yield replace(first, extract=replace(whole, chunks=first.extract.chunks))
 
 
 def _run_bounded(language: str, limits: Limits, part: QueryPart, work: Callable[[], _T]) -> _T | str:
