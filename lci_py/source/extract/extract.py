@@ -233,14 +233,14 @@ def _calls(
         if narrowed and owner:
             owner = narrowed.receiver(owner, at)
         count, given = arguments(language, captured, captures["call"][0], node)
-        calls[at] = Call(captured.called(captures), owner, node.start_point[0] + 1, caller(at), count, given)
+        calls[at] = Call(captured.called(captures), owner, captured.row(at) + 1, caller(at), count, given)
     bound = bound_names(captured, finder, symbols) if bare else set()
     for node in bare:
         at, name = node.start_byte, captured.text(node)
         if at in defined or at in calls or captured.is_uncalled(at):
             continue
         if not _is_bound(finder.symbol(at), name, symbols, bound):
-            calls[at] = Call(name, "", node.start_point[0] + 1, caller(at))
+            calls[at] = Call(name, "", captured.row(at) + 1, caller(at))
     return [*calls.values(), *_expansions(captured, finder)]
 
 
@@ -292,7 +292,7 @@ def _is_bound(place: int, name: str, symbols: list[Symbol], bound: set[tuple[int
 def _imports(captured: Captures) -> list[Import]:
     imports: list[Import] = []
     for captures in captured.imports:
-        line = captures["import"][0].start_point[0] + 1
+        line = captured.row(captures["import"][0].start_byte) + 1
         if captures["import"][0].type == "use":
             imports.extend(Import(*used, line) for used in used_in(captured.source, captures["import"][0].start_byte))
             continue
