@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -39,11 +40,12 @@ _OF_DISPATCH = 0.5
 SOLVED = (FLOW, CALLBACK)
 #: Bit of `step`: the edge is one of several possible targets of its call.
 AMBIGUOUS = 0x80
-#: The arrays of a graph that are stored, with their types.
-STORED = {
-    "first_symbol": "i4", "source": "i4", "target": "i4", "kind": "u1", "line": "i4", "step": "u1",
-    "first_lambda": "i4", "lambda_symbol": "i4", "lambda_line": "i4", "lambda_end_line": "i4", "key_start": "i4",
-    "keys": "i4", "site_key": "i8", "site_count": "i4",
+#: The arrays of a graph that are stored, with the types that each may have.
+STORED: dict[str, tuple[str, ...]] = {
+    "first_symbol": ("i4",), "target": ("i4",), "kind": ("u1",), "line": ("u1", "u2", "i4"), "step": ("u1",),
+    "out_ptr": ("i4",), "incoming": ("i4",), "in_ptr": ("i4",), "first_lambda": ("i4",), "lambda_symbol": ("i4",),
+    "lambda_line": ("i4",), "lambda_end_line": ("i4",), "key_start": ("i4",), "keys": ("i4",), "site_key": ("i8",),
+    "site_count": ("i4",),
 }  # fmt: skip
 #: The only key of a file that could not be linked (`Links.unlinked`); no look-up has this text.
 UNLINKED = crc32(b"unlinked")
@@ -89,16 +91,69 @@ def _no_solution() -> Solution:
     return solution_of(())
 
 
+#: Items of an array that are mapped together: so few that the memory for them is used again and again.
+PIECE = 1 << 18
+
+
+class Spliced:
+    """An array that is put together from runs of two others, piece by piece: as a whole, it may take 100 MB."""
+
+    def __init__(
+        self, former: NDArray[Any], new: NDArray[Any], runs: NDArray[Any], present: NDArray[Any] | None = None
+    ) -> None:
+        """Args:
+        runs: int64 [k, 3]: start and stop among the values of `former` with those of `new` behind them, and where they
+            go; they are in this order, and leave no gap.
+        present: The values now by the values of `former`; None if they are the same.
+        """
+        self._former, self._new, self._runs, self._present = former, new, runs, present
+        self.dtype = np.result_type(former, new)
+        self.ndim = 1
+
+    def __len__(self) -> int:
+        return int((self._runs[:, 1] - self._runs[:, 0]).sum())
+
+    def pieces(self) -> Iterator[NDArray[Any]]:
+        """The pieces, in order."""
+        end = len(self._former)
+        for start, stop, _ in self._runs.tolist():
+            if start >= end:
+                yield self._new[start - end : stop - end].astype(self.dtype, copy=False)
+                continue
+            for at in range(start, stop, PIECE):
+                piece = self._former[at : min(at + PIECE, stop)]
+                piece = piece if self._present is None else self._present[piece]
+                yield piece.astype(self.dtype, copy=False)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The whole array, for numpy."""
+        found: NDArray[Any] = np.concatenate([np.zeros(0, self.dtype), *self.pieces()])
+        return found if dtype is None else found.astype(dtype)
+
+    def take(self, places: NDArray[Any]) -> NDArray[Any]:
+        """The values at some places."""
+        starts, _, firsts = self._runs[np.searchsorted(self._runs[:, 2], places, side="right") - 1].T
+        at, end = starts + places - firsts, len(self._former)
+        found = np.zeros(len(places), self.dtype)
+        found[at < end] = self._former[at[at < end]]
+        found[at >= end] = self._new[at[at >= end] - end]
+        return found if self._present is None else self._present[found]
+
+
 @dataclass(frozen=True, eq=False)
 class Links:
     """The graph of S symbols, F files and L anonymous functions, which are nodes in that order: file f is node S + f.
+    After a refresh, some of its largest arrays are `Spliced`, to be written and read again.
 
     Attributes:
         first_symbol: int32 [F + 1], the first symbol of each file, and S.
-        source, target: int32 [E], nodes; edges are distinct and sorted by source, target, kind, line.
+        target: int32 [E], nodes; edges are distinct and sorted by source, target, kind, line.
         kind: uint8 [E], indices of `EDGE_KINDS`.
-        line: int32 [E], line in the source's file.
+        line: uint8, uint16 or int32 [E], line in the source's file.
         step: uint8 [E], index of `STEPS`, and `AMBIGUOUS`; 0 for imports.
+        out_ptr: int32 [S + F + L + 1], where the edges of each source start.
+        incoming: int32 [E], edge numbers sorted by target, then source.
+        in_ptr: int32 [S + F + L + 1], where the edges into each node start in `incoming`.
         first_lambda: int32 [F + 1], the first anonymous function of each file, and L.
         lambda_symbol: int32 [L], the symbol enclosing each, or -1.
         lambda_line, lambda_end_line: int32 [L], its first and last line.
@@ -113,11 +168,13 @@ class Links:
     """
 
     first_symbol: NDArray[Any]
-    source: NDArray[Any]
     target: NDArray[Any]
     kind: NDArray[Any]
     line: NDArray[Any]
     step: NDArray[Any]
+    out_ptr: NDArray[Any]
+    incoming: NDArray[Any]
+    in_ptr: NDArray[Any]
     first_lambda: NDArray[Any]
     lambda_symbol: NDArray[Any]
     lambda_line: NDArray[Any]
@@ -142,16 +199,21 @@ class Links:
     def n_nodes(self) -> int:
         return self.n_symbols + self.n_files + int(self.first_lambda[-1])
 
+    @cached_property
+    def source(self) -> NDArray[Any]:
+        """int32 [E], the source of each edge."""
+        return np.repeat(np.arange(len(self.out_ptr) - 1, dtype=np.int32), np.diff(self.out_ptr))
+
     def unlinked(self) -> list[int]:
         """The files that have no edges because linking them raised an error."""
         alone = np.flatnonzero(np.diff(self.key_start) == 1)
-        found: list[int] = alone[self.keys[self.key_start[alone]].view(np.uint32) == UNLINKED].tolist()
+        found: list[int] = alone[self.keys.take(self.key_start[alone]).view(np.uint32) == UNLINKED].tolist()
         return found
 
     def edges_by_kind(self) -> dict[str, int]:
         """The number of edges of each kind that occurs, by name."""
-        counts = np.bincount(self.kind, minlength=len(EDGE_KINDS)).tolist()
-        return {name: count for name, count in sorted(zip(EDGE_KINDS, counts, strict=True)) if count}
+        counts = {name: int(np.count_nonzero(self.kind == kind)) for kind, name in enumerate(EDGE_KINDS)}
+        return {name: count for name, count in sorted(counts.items()) if count}
 
 
 class Sites:
@@ -277,14 +339,17 @@ def assemble(
         first_symbol: int32 [F + 1].
         relinked: Files that were linked again.
     """
-    source, target, kind, line, step = _distinct(_sort_edges(rows))
+    source, target, kind, line, step = distinct(sort_edges(rows))
+    nodes = int(first_symbol[-1]) + len(first_symbol) - 1 + int(lambdas.first[-1])
     return Links(
         first_symbol=first_symbol.astype(np.int32),
-        source=source,
         target=target,
         kind=kind.astype(np.uint8),
         line=line,
         step=step.astype(np.uint8),
+        out_ptr=pointers(source, nodes),
+        incoming=_stable_order(target),
+        in_ptr=pointers(target, nodes),
         first_lambda=lambdas.first,
         lambda_symbol=lambdas.symbol,
         lambda_line=lambdas.line,
@@ -299,7 +364,21 @@ def assemble(
     )
 
 
-def _sort_edges(rows: NDArray[Any]) -> NDArray[Any]:
+def pointers(nodes: NDArray[Any], n: int) -> NDArray[Any]:
+    """Where the edges of each of `n` nodes start, by one end of each edge, ascending: [n + 1]."""
+    found = np.zeros(n + 1, np.int32)
+    np.cumsum(np.bincount(nodes, minlength=n), out=found[1:])
+    return found
+
+
+def _stable_order(values: NDArray[Any]) -> NDArray[Any]:
+    """Stable argsort of non-negative numbers by their halves, because numpy has a radix sort for 16 bits only."""
+    low = np.argsort((values & 0xFFFF).astype(np.uint16), kind="stable").astype(np.int32)
+    high = np.argsort((values[low] >> 16).astype(np.uint16), kind="stable")
+    return low[high]
+
+
+def sort_edges(rows: NDArray[Any]) -> NDArray[Any]:
     """Sort edges, int32 [5, E], by source, target, kind and line; equal ones keep their order."""
     if (rows[0, 1:] < rows[0, :-1]).any():
         # Both the edges of a full link, file by file, and those of a refresh are nearly in order, which this sort is
@@ -325,7 +404,7 @@ def _ascend(rows: NDArray[Any]) -> bool:
     return bool(fits.all())
 
 
-def _distinct(rows: NDArray[Any]) -> NDArray[Any]:
+def distinct(rows: NDArray[Any]) -> NDArray[Any]:
     """Sorted edges without repetitions: the first of those that differ only in the step."""
     first = np.zeros(rows.shape[1], np.bool_)
     first[:1] = True

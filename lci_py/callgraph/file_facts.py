@@ -7,7 +7,6 @@ A symbol's place is its index among the symbols of its file. The places of anony
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
@@ -51,7 +50,7 @@ class FileHead(NamedTuple):
 
     @property
     def folder(self) -> str:
-        return posixpath.dirname(self.path)
+        return self.path.rpartition("/")[0]
 
 
 #: A macro's place, and name, receiver and number of arguments of each call in its text.

@@ -5,7 +5,6 @@ of a full link, bit for bit; docs/adr/0011-relinking.md says why.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,14 +19,17 @@ from lci_py.callgraph.changed_lookups import (
 from lci_py.callgraph.edges import (
     AMBIGUOUS,
     CALLS,
+    INHERITS,
+    PIECE,
     SOLVED,
     EdgeBuffer,
-    FileKeys,
     Lambdas,
     Links,
     PointsToResult,
     Sites,
-    assemble,
+    Spliced,
+    distinct,
+    sort_edges,
 )
 from lci_py.callgraph.link import Linker
 from lci_py.callgraph.lookups import LookUp, LookUps
@@ -85,11 +87,10 @@ def relink(
     sites = sites_before.plus(change)
     look_ups = changed_look_ups(before, after) | common_changes(change, sites_before, sites)
     concerned = _files_to_relink(graph, look_ups, Comparison(old, new, sites_before, sites))
-    nodes, owners = numbers.nodes(old), _owners(graph)
-    followed = (graph.kind == CALLS) & np.isin(graph.step & ~np.uint8(AMBIGUOUS), SOLVED)
+    nodes = numbers.nodes(old)
     # A missing target must have changed an answer; even if it did not, its callers are linked again.
-    lost = np.flatnonzero(nodes[graph.target] < 0)
-    concerned[owners[lost[~followed[lost]]]] = True
+    lost = graph.incoming[_rows_of(graph.in_ptr, np.flatnonzero(nodes < 0))]
+    concerned[_files_of(graph, _sources(graph, lost[~_is_followed(graph, lost)]))] = True
     concerned[gone] = True
     concerned[graph.unlinked()] = True
     again = sorted({*fresh, *numbers.places[concerned & numbers.stays].tolist()})
@@ -100,21 +101,251 @@ def relink(
     linked = EdgeBuffer()
     for file in again:
         linked.add(*linker.link(file))
-    n_symbols = int(numbers.first_symbol[-1])
-    stay = ~concerned[owners]
     outcome = _follow_again(
         PointsToResult(graph.program, graph.solution), numbers, old, sites, fresh,
         paths_differ=any(_is_of_paths(look_up) for found in look_ups.values() for look_up in found),
     )  # fmt: skip
     anew = any_followed(old, gone) or any_followed(new, again) or outcome.solution is not graph.solution
-    stay = stay & ~followed if anew else stay | followed
-    again_linked = linked.edges(n_symbols, n_files)
-    rows = _with_edges(graph, nodes, stay, again_linked)
-    if anew:
-        starts = Nodes(numbers.first_symbol, np.array(new.first_lambda))
-        rows = np.concatenate([rows, reconcile(new, rows, followed_edges(*outcome, starts), starts)], axis=1)
-    keys = _merged_keys(graph, numbers.places, concerned, linked, again)
-    return assemble(rows, numbers.first_symbol, keys, sites, again, numbers.lambdas(), outcome)
+    lambdas = numbers.lambdas()
+    starts = Nodes(numbers.first_symbol, lambdas.first)
+    followed = followed_edges(*outcome, starts) if anew else None
+    again_linked = linked.edges(int(numbers.first_symbol[-1]), n_files)
+    collected = _nodes_of(graph, concerned)
+    changed = np.flatnonzero(_nodes_of(graph, ~numbers.stays))
+    collected[_sources(graph, graph.incoming[_rows_of(graph.in_ptr, changed)])] = True
+    if followed is not None:
+        collected[_sources(graph, np.flatnonzero(_is_followed(graph, slice(None))))] = True
+        collected |= _marked(followed[0], numbers.n_nodes)[nodes]
+    rows = np.concatenate([_former_edges(graph, nodes, collected, concerned, anew=anew), again_linked], axis=1)
+    if followed is not None:
+        bases = np.flatnonzero(graph.kind == INHERITS)
+        bases = bases[~collected[_sources(graph, bases)]]
+        named = np.concatenate([rows, _edges_at(graph, nodes, bases)], axis=1)
+        rows = np.concatenate([rows, reconcile(new, named, followed, starts)], axis=1)
+    rows = distinct(sort_edges(rows))
+    keys = linked.keys()
+    owners = np.repeat(np.array(again, np.int64), keys.sizes)
+    files, dropped = numbers.runs_of_files(), _rows_of(graph.key_start, np.flatnonzero(concerned))
+    of_files = Splice(graph.key_start, files, n_files, dropped, owners, _starts(graph.key_start, files, owners))
+    return Links(
+        first_symbol=numbers.first_symbol.astype(np.int32),
+        **_spliced_edges(graph, numbers, nodes, collected, rows),
+        first_lambda=lambdas.first,
+        lambda_symbol=lambdas.symbol,
+        lambda_line=lambdas.line,
+        lambda_end_line=lambdas.end_line,
+        key_start=of_files.pointers,
+        keys=of_files.column(graph.keys, keys.keys),
+        site_key=sites.keys,
+        site_count=sites.counts,
+        program=outcome.program,
+        solution=outcome.solution,
+        relinked=tuple(again),
+    )
+
+
+class Splice:
+    """Rows of owners (edges of nodes, keys of files), owner by owner, after a change: some are dropped, some are new.
+
+    Attributes:
+        pointers: int32 [n + 1], where the rows of each owner start now.
+    """
+
+    def __init__(
+        self, former: NDArray[Any], kept: NDArray[Any], n: int, dropped: NDArray[Any], owners: NDArray[Any],
+        at: NDArray[Any],
+    ) -> None:  # fmt: skip
+        """Args:
+        former: [former owners + 1], where the rows of each started.
+        kept: The runs of owners that stay (`_Renumbering`).
+        n: The number of owners now.
+        dropped: The former rows that are dropped, ascending: all those of owners that do not stay, and others.
+        owners: [new rows], the present number of the owner of each, ascending.
+        at: [new rows], the former row, or the end of all, before which each comes, ascending.
+        """
+        sizes = np.zeros(n, np.int32)
+        for first, stop, now in kept.tolist():
+            sizes[now : now + stop - first] = np.diff(former[first : stop + 1])
+        losing = _present(kept, np.searchsorted(former, dropped.astype(former.dtype), side="right") - 1)
+        np.subtract.at(sizes, losing[losing >= 0], 1)
+        np.add.at(sizes, owners, 1)
+        self.pointers = np.zeros(n + 1, np.int32)
+        np.cumsum(sizes, out=self.pointers[1:])
+        end = self._n_former = int(former[-1])
+        cuts = np.unique(np.concatenate([[0, end], dropped, dropped + 1, at]))
+        is_kept = np.ones(len(cuts), np.bool_)
+        is_kept[np.searchsorted(cuts, dropped)] = False
+        is_kept[-1] = False
+        together = np.flatnonzero(np.diff(at, prepend=-1))  # the first of the new rows that come before the same one
+        before = np.append(at[together], cuts[is_kept])
+        order = np.argsort(before, kind="stable")
+        starts = np.append(end + together, cuts[is_kept])[order]
+        stops = np.append(end + np.append(together, len(at))[1:], np.append(cuts[1:], end)[is_kept])[order]
+        #: As `Spliced` takes them.
+        self._runs = np.stack([starts, stops, np.cumsum(stops - starts) - (stops - starts)], axis=1)
+
+    def column(self, former: NDArray[Any], new: NDArray[Any], present: NDArray[Any] | None = None) -> Any:
+        """A `Spliced` column of all rows, from the column of the former rows and that of the new ones.
+
+        Args:
+            present: The values now by the former ones; None if they are the same.
+        """
+        return Spliced(former, new, self._runs, present)
+
+    def places(self, n_new: int) -> NDArray[Any]:
+        """int32 [former rows + new rows]: where each is now; -1 if it is left out."""
+        found = np.full(self._n_former + n_new, -1, np.int32)
+        for start, stop, at in self._runs.tolist():
+            found[start:stop] = np.arange(at, at + stop - start, dtype=np.int32)
+        return found
+
+
+def _ranges(starts: NDArray[Any], stops: NDArray[Any]) -> NDArray[Any]:
+    """int64: the numbers from each start to before its stop, one range after another."""
+    sizes = stops.astype(np.int64) - starts
+    ends = np.cumsum(sizes)
+    found: NDArray[Any] = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - (ends - sizes), sizes)
+    return found
+
+
+def _present(runs: NDArray[Any], numbers: NDArray[Any]) -> NDArray[Any]:
+    """The present number for each former one, -1 if no run (`_Renumbering`) has it."""
+    of_runs = np.searchsorted(runs[:, 0], numbers, side="right") - 1
+    first, stop, now = np.append(runs, [[0, 0, 0]], axis=0)[of_runs].T
+    return np.where(numbers < stop, now + numbers - first, -1)
+
+
+def _reversed(runs: NDArray[Any]) -> NDArray[Any]:
+    """The same runs, from present numbers to former ones."""
+    first, stop, now = runs.T
+    return np.stack([now, now + stop - first, first], axis=1)
+
+
+def _starts(former: NDArray[Any], runs: NDArray[Any], owners: NDArray[Any]) -> NDArray[Any]:
+    """The former row at which the rows of some present owners start: their own, or those of the next one that stays."""
+    own = _present(_reversed(runs), owners)
+    following = np.append(runs[:, 0], len(former) - 1)[np.searchsorted(runs[:, 2], owners)]
+    return former[np.where(own >= 0, own, following)].astype(np.int64)
+
+
+def _lower_bounds(values: NDArray[Any], first: NDArray[Any], last: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
+    """For each of many searches, the first place from `first` on whose value is not below `wanted`; else `last`. The
+    values between the two ascend.
+    """
+    first, last = first.astype(np.int64), last.astype(np.int64)
+    while len(left := np.flatnonzero(first < last)):
+        middle = (first[left] + last[left]) // 2
+        is_below = values[middle] < wanted[left]
+        first[left[is_below]] = middle[is_below] + 1
+        last[left[~is_below]] = middle[~is_below]
+    return first
+
+
+def _spliced_edges(
+    graph: Links, numbers: _Renumbering, nodes: NDArray[Any], collected: NDArray[Any], rows: NDArray[Any]
+) -> dict[str, Any]:
+    """The arrays of all edges now, by name.
+
+    Most of the millions of edges keep their order, so they are copied in runs.
+
+    Args:
+        nodes: int32 [former nodes], the present number of each.
+        collected: bool [former nodes], the sources whose edges are all among `rows`: at least those of edges from and
+            into changed files.
+        rows: int32 [5, n], sorted and distinct.
+    Raises:
+        DamagedIndexError: `incoming` does not have the edges.
+    """
+    source, target, kind, line, step = rows
+    runs, n_nodes = numbers.runs_of_nodes(), numbers.n_nodes
+    dropped, at = _rows_of(graph.out_ptr, np.flatnonzero(collected)), _starts(graph.out_ptr, runs, source)
+    out = Splice(graph.out_ptr, runs, n_nodes, dropped, source, at)
+    places = out.places(len(source))
+    # The same by the other end: in the list of each target, the new edges are among the former ones that are kept.
+    lost = graph.target[dropped]
+    lost_at = _lower_bounds(graph.incoming, graph.in_ptr[lost], graph.in_ptr[lost + 1], dropped)
+    if (lost_at == len(graph.target)).any() or (graph.incoming[lost_at] != dropped).any():
+        raise _unfit()
+    order = np.argsort(target, kind="stable")
+    starts = _starts(graph.in_ptr, runs, target[order])
+    was = _present(_reversed(runs), target[order])
+    stops = np.where(was >= 0, graph.in_ptr[was + 1], starts)
+    come_at = _lower_bounds(graph.incoming, starts, stops, at[order])
+    into = Splice(graph.in_ptr, runs, n_nodes, np.sort(lost_at), target[order], come_at)
+    return {
+        "target": out.column(graph.target, target, nodes),
+        "kind": np.asarray(out.column(graph.kind, kind.astype(np.uint8))),
+        "line": np.asarray(out.column(graph.line, line.astype(np.min_scalar_type(int(line.max(initial=0)))))),
+        "step": np.asarray(out.column(graph.step, step.astype(np.uint8))),
+        "out_ptr": out.pointers,
+        "incoming": into.column(graph.incoming, places[len(graph.target) :][order], places),
+        "in_ptr": into.pointers,
+    }
+
+
+def _former_edges(
+    graph: Links, nodes: NDArray[Any], sources: NDArray[Any], concerned: NDArray[Any], *, anew: bool
+) -> NDArray[Any]:
+    """int32 [5, n]: those of some sources that are not found again, with their present nodes.
+
+    Args:
+        sources: bool [former nodes].
+        concerned: bool [former files], which are linked again.
+        anew: Whether the edges of the points-to analysis are found again.
+    """
+    edges = _rows_of(graph.out_ptr, np.flatnonzero(sources))
+    linked, followed = _nodes_of(graph, concerned)[_sources(graph, edges)], _is_followed(graph, edges)
+    return _edges_at(graph, nodes, edges[~linked & ~followed if anew else ~linked | followed])
+
+
+def _edges_at(graph: Links, nodes: NDArray[Any], edges: NDArray[Any]) -> NDArray[Any]:
+    """int32 [5, n]: source, target, kind, line and step of some edges, with their present nodes."""
+    columns = (column[edges] for column in (graph.target, graph.kind, graph.line, graph.step))
+    rows = np.stack([_sources(graph, edges), *columns]).astype(np.int32)
+    rows[:2] = nodes[rows[:2]]
+    if (rows[:2] < 0).any():
+        raise _unfit()
+    return rows
+
+
+def _is_followed(graph: Links, edges: NDArray[Any] | slice) -> NDArray[Any]:
+    """Whether edges are results of the points-to analysis."""
+    found: NDArray[Any] = graph.kind[edges] == CALLS
+    found &= np.isin(graph.step[edges] & ~np.uint8(AMBIGUOUS), SOLVED)
+    return found
+
+
+def _marked(nodes: NDArray[Any], n: int) -> NDArray[Any]:
+    """bool [n + 1]: whether a node is one of these; False for -1."""
+    found = np.zeros(n + 1, np.bool_)
+    found[nodes] = True
+    return found
+
+
+def _rows_of(pointers: NDArray[Any], owners: NDArray[Any]) -> NDArray[Any]:
+    """The rows of some owners, if those of each start at its pointer."""
+    return _ranges(pointers[owners], pointers[owners + 1])
+
+
+def _sources(graph: Links, edges: NDArray[Any]) -> NDArray[Any]:
+    """The source of each of some edges."""
+    # Of the same type, or all pointers would be converted.
+    return np.searchsorted(graph.out_ptr, edges.astype(np.int32), side="right") - 1
+
+
+def _nodes_of(graph: Links, files: NDArray[Any]) -> NDArray[Any]:
+    """bool [nodes]: whether each is of one of the files, bool [files]."""
+    of_symbols, of_lambdas = (np.repeat(files, np.diff(first)) for first in (graph.first_symbol, graph.first_lambda))
+    return np.concatenate([of_symbols, files, of_lambdas])
+
+
+def _files_of(graph: Links, nodes: NDArray[Any]) -> NDArray[Any]:
+    """The file of each of some nodes."""
+    first_lambda = graph.n_symbols + graph.n_files
+    of_symbols = np.searchsorted(graph.first_symbol, nodes, side="right") - 1
+    of_lambdas = np.searchsorted(graph.first_lambda, nodes - first_lambda, side="right") - 1
+    others = np.where(nodes < first_lambda, nodes - graph.n_symbols, of_lambdas)
+    return np.where(nodes < graph.n_symbols, of_symbols, others)
 
 
 def _is_of_paths(look_up: LookUp) -> bool:
@@ -151,7 +382,8 @@ def _unfit() -> DamagedIndexError:
 
 
 class _Renumbering:
-    """Maps numbers before a change to numbers now.
+    """Maps numbers before a change to numbers now. A run of numbers that stay consecutive is stored as its first former
+    number, the one after its last, and the present number of the first.
 
     Attributes:
         places: int64 [former files], the number of each file now; -1 if it changed or is gone.
@@ -194,32 +426,58 @@ class _Renumbering:
             found[file] = now.get(old.files.heads[file].path, -1)
         return found
 
+    @property
+    def n_nodes(self) -> int:
+        """The number of nodes now."""
+        return int(self.first_symbol[-1]) + len(self.first_symbol) - 1 + int(self.new.first_lambda[-1])
+
+    def runs_of_files(self) -> NDArray[Any]:
+        """int64 [k, 3]: runs of consecutive files that stay: first, stop and the present number of the first."""
+        begins = self.stays & (np.diff(self.places, prepend=-2) != 1)
+        begins |= self.stays & ~np.append(False, self.stays[:-1])
+        first = np.flatnonzero(begins)
+        ends = np.append(begins, True) | np.append(~self.stays, True)
+        after = np.flatnonzero(ends)
+        stop = after[np.searchsorted(after, first, side="right")]
+        return np.stack([first, stop, self.places[first]], axis=1)
+
+    def runs_of_nodes(self) -> NDArray[Any]:
+        """int64 [k, 3]: the same of the nodes of these files, ascending."""
+        graph = self._graph
+        first, stop, now = self.runs_of_files().T
+        n_files = len(self.first_symbol) - 1
+        found, before, after = [], 0, 0
+        for starts, present in (
+            (graph.first_symbol, self.first_symbol),
+            (np.arange(graph.n_files + 1), np.arange(n_files + 1)),
+            (graph.first_lambda, np.array(self.new.first_lambda)),
+        ):
+            found.append(np.stack([before + starts[first], before + starts[stop], after + present[now]], axis=1))
+            before, after = before + int(starts[-1]), after + int(present[-1])
+        runs = np.concatenate(found).astype(np.int64)
+        return runs[runs[:, 0] < runs[:, 1]]
+
     def nodes(self, old: StoredTables) -> NDArray[Any]:
         """int32 [former nodes]: the present number, -1 if gone. Symbols of changed files are matched by stable id."""
         graph, new, first = self._graph, self.new, self.first_symbol
-        n_symbols, n_files = int(first[-1]), len(first) - 1
-        counts = np.diff(graph.first_symbol)
-        shifts = np.repeat(self._shifts(first, graph.first_symbol), counts)
-        symbols = np.where(np.repeat(self.stays, counts), np.arange(graph.n_symbols) + shifts, -1)
-        files = np.where(self.stays, n_symbols + self.places, -1)
+        n_symbols = int(first[-1])
+        found = np.full(graph.n_nodes, -1, np.int32)
+        for start, stop, now in self.runs_of_nodes().tolist():
+            found[start:stop] = np.arange(now, now + stop - start, dtype=np.int32)
         successors = self.successors(old).tolist()
         for file in np.flatnonzero(~self.stays).tolist():
             successor = successors[file]
             if successor < 0:
                 continue
-            files[file] = n_symbols + successor
+            found[graph.n_symbols + file] = n_symbols + successor
             numbers = {sid: int(first[successor]) + place for place, sid in enumerate(new.stable_ids(successor))}
             ids = old.stable_ids(file)
-            if len(ids) != counts[file]:
+            start, stop = graph.first_symbol[file : file + 2].tolist()
+            if len(ids) != stop - start:
                 raise _unfit()
-            start = int(graph.first_symbol[file])
-            symbols[start : start + len(ids)] = [numbers.get(sid, -1) for sid in ids]
+            found[start:stop] = [numbers.get(sid, -1) for sid in ids]
         # Anonymous functions of a changed file are made anew, with all edges that lead to them.
-        counts = np.diff(graph.first_lambda)
-        shifts = np.repeat(self._shifts(np.array(new.first_lambda), graph.first_lambda), counts)
-        lambdas = n_symbols + n_files + np.arange(len(shifts)) + shifts
-        both = np.concatenate([symbols, files, np.where(np.repeat(self.stays, counts), lambdas, -1)])
-        return np.asarray(both.astype(np.int32))
+        return found
 
     def lambdas(self) -> Lambdas:
         """The anonymous functions of the graph now."""
@@ -273,60 +531,10 @@ def _places(keys: NDArray[Any], wanted: Sequence[int]) -> NDArray[Any]:
     unsigned, asked = np.ascontiguousarray(keys).view(np.uint32), np.array(wanted, np.uint32)
     begins = np.zeros(1 << 16, np.bool_)
     begins[asked >> 16] = True
-    some = np.flatnonzero(begins[unsigned >> np.uint32(16)])
-    found = unsigned[some]
-    places: NDArray[Any] = some[asked[np.minimum(np.searchsorted(asked, found), len(asked) - 1)] == found]
-    return places
-
-
-def _owners(graph: Links) -> NDArray[Any]:
-    """int32 [edges]: the file of each edge's source."""
-    files = np.arange(graph.n_files)
-    of_nodes = [np.repeat(files, np.diff(graph.first_symbol)), files, np.repeat(files, np.diff(graph.first_lambda))]
-    found: NDArray[Any] = np.concatenate(of_nodes).astype(np.int32)[graph.source]
-    return found
-
-
-def _with_edges(graph: Links, nodes: NDArray[Any], stay: NDArray[Any], again_linked: NDArray[Any]) -> NDArray[Any]:
-    """int32 [5, E]: the edges that stay, with their present nodes, and behind those of each source its new ones.
-
-    So they are in order of their sources, as `assemble` sorts them: there may be millions, and few new ones.
-    """
-    kept = nodes[graph.source[stay]]
-    added = again_linked[:, np.argsort(again_linked[0], kind="stable")]
-    rows = np.empty((5, len(kept) + added.shape[1]), np.int32)
-    is_new = np.zeros(rows.shape[1], np.bool_)
-    is_new[np.searchsorted(kept, added[0], side="right") + np.arange(added.shape[1])] = True
-    rows[:, is_new] = added
-    is_old = ~is_new
-    rows[0, is_old] = kept
-    del kept
-    for row, column in zip(rows[1:], (graph.target, graph.kind, graph.line, graph.step), strict=True):
-        row[is_old] = column[stay]  # column by column: they take hundreds of megabytes
-    rows[1, is_old] = nodes[rows[1, is_old]]
-    return rows
-
-
-def _merged_keys(
-    graph: Links, places: NDArray[Any], concerned: NDArray[Any], linked: EdgeBuffer, again: list[int]
-) -> FileKeys:
-    """The keys of all files now."""
-    sizes_before = np.diff(graph.key_start)
-    stay = np.flatnonzero(~concerned)
-    sizes = np.zeros(len(again) + len(stay), np.int64)
-    anew = linked.keys()
-    sizes[again] = anew.sizes
-    sizes[places[stay]] = sizes_before[stay]
-    is_new = np.zeros(len(sizes), bool)
-    is_new[again] = True
-    # The other keys keep their order: runs of them are copied, since there are many millions.
-    edges = np.flatnonzero(np.diff(concerned, prepend=True, append=True)).tolist()
-    runs = [graph.keys[graph.key_start[first] : graph.key_start[last]] for first, last in pairwise(edges)][::2]
-    kept = np.concatenate([graph.keys[:0], *runs])
-    before = np.cumsum(np.where(is_new, 0, sizes))
-    parts, at, start = [], 0, 0
-    for file in again:
-        stop = int(before[file])
-        parts += [kept[at:stop], anew.keys[start : start + int(sizes[file])]]
-        at, start = stop, start + int(sizes[file])
-    return FileKeys(np.concatenate([*parts, kept[at:]]), sizes)
+    places = []
+    for start in range(0, len(unsigned), PIECE):
+        piece = unsigned[start : start + PIECE]
+        some = np.flatnonzero(begins[piece >> np.uint32(16)])
+        found = piece[some]
+        places.append(start + some[asked[np.minimum(np.searchsorted(asked, found), len(asked) - 1)] == found])
+    return np.concatenate([np.zeros(0, np.int64), *places])

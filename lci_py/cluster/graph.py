@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lci_py.callgraph.edges import pointers
 from lci_py.callgraph.link import Linker
 from lci_py.index.shards.arrays import Arrays, write_arrays
 from lci_py.index.shards.callgraph_tables import SqlTables
-from lci_py.index.shards.graph import GraphIndex, pointers, write_graph
+from lci_py.index.shards.graph import GraphIndex, write_graph
 from lci_py.index.shards.numbering import COUNTED, Numbering
 from lci_py.index.shards.symbols import SymbolicIndex
 from lci_py.processes import FORKS

@@ -698,7 +698,7 @@ def test_edges_are_sorted_piece_by_piece_as_all_at_once(seed: int, n: int, nodes
     first = [i for i in range(n) if not i or (wanted[:4, i] != wanted[:4, i - 1]).any()]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(edges, "_SORTED", at_a_time)
-        assert edges._distinct(edges._sort_edges(rows)).tolist() == wanted[:, first].tolist()
+        assert edges.distinct(edges.sort_edges(rows)).tolist() == wanted[:, first].tolist()
 
 
 @given(

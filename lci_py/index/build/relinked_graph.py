@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lci_py.callgraph.relink import relink
 from lci_py.index.build.generation import GRAPH_FILE
-from lci_py.index.shards.callgraph_tables import SqlTables
+from lci_py.index.shards.callgraph_tables import FileRows, SqlTables
 from lci_py.index.shards.files import FileTable
 from lci_py.index.shards.graph import read_links, write_graph
 from lci_py.index.shards.numbering import Numbering
@@ -47,14 +47,17 @@ def _relink_graph(context: BuildContext, generation: Generation, previous: Previ
     now = {path: number for number, path in enumerate(item.path for item in generation.known if item.slot >= 0)}
     moved = [-1 if path in generation.fresh else now.get(path, -1) for path in old.living_paths()]
     fresh = sorted(set(range(len(now))).difference(moved))
-    with (
-        _tables(old_shards, numbering) as before,
-        _tables(new_shards, Numbering([state.segment.counts for state in generation.segments], new.maps())) as after,
-    ):
+    with ExitStack() as stack:
+        before = _tables(stack, old_shards, numbering, {})
+        rows = dict(zip(old_shards, before.file_rows, strict=True))
+        counts = [state.segment.counts for state in generation.segments]
+        after = _tables(stack, new_shards, Numbering(counts, new.maps()), rows)
         return relink(read_links(folder / manifest.shards["graph"].name), before, after, moved, fresh)
 
 
-@contextmanager
-def _tables(shards: Sequence[Path], numbering: Numbering) -> Iterator[SqlTables]:
-    with ExitStack() as stack:
-        yield SqlTables([stack.enter_context(closing(SqliteFile(shard))).db for shard in shards], numbering)
+def _tables(
+    stack: ExitStack, shards: Sequence[Path], numbering: Numbering, known: Mapping[Path, FileRows]
+) -> SqlTables:
+    """The look-up tables of a generation; `known` are the files of some of its shards."""
+    rows = {segment: known[shard] for segment, shard in enumerate(shards) if shard in known}
+    return SqlTables([stack.enter_context(closing(SqliteFile(shard))).db for shard in shards], numbering, rows)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py import __version__
+from lci_py.callgraph.gc_paused import gc_paused
 from lci_py.embed.encoder import open_encoder
 from lci_py.embed.folder import ModelFolder
 from lci_py.errors import DamagedIndexError, IndexError_, Indexing, IndexWriteError, ShardVersionError, TooLargeError
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from lci_py.index.store.commit import Draft
 
 
+@gc_paused()
 def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress | None = None) -> BuildSummary:
     """Index `root` into `index_dir`, or refresh the index there.
 
@@ -85,10 +87,9 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
         manifest = previous.manifest if previous.partly else _with_head(run, previous.manifest)
         return summary_of(root, manifest, tree.walked, started, changed=False)
     # Not before: when nothing has changed, importing it would take as long as everything else.
-    from lci_py.callgraph.gc_paused import gc_paused
     from lci_py.index.store import commit as store
 
-    with store.staging(index_dir, options.wait) as folder, gc_paused():
+    with store.staging(index_dir, options.wait) as folder:
         newest = _latest(index_dir, options)
         if newest != latest:
             # Another writer has published a generation since, perhaps with files that were not there before.

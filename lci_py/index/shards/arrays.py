@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from lci_py.callgraph.edges import Spliced
+
 
 #: Bytes of a block. A query that reads little of a large shard checks little more.
 SUMMED = 1 << 16
@@ -134,47 +136,51 @@ _MAX_HEADER = 1 << 20
 _TYPES = {"u1": ("B", 1), "u2": ("H", 2), "i4": ("i", 4), "i8": ("q", 8), "f4": ("f", 4)}
 
 
-def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any] | array[int] | bytes]) -> None:
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any] | Spliced | array[int] | bytes]) -> None:
     """Write a new file. The arrays have types of `_TYPES`; bytes become an array of u1.
 
     Raises:
         OSError: It cannot be written.
     """
-    parts = [(name, *_plain(name, values)) for name, values in arrays.items()]
-    header = _header(parts)
+    kinds = {name: _kind(name, values) for name, values in arrays.items()}
+    header = _header({name: (kinds[name], len(values)) for name, values in arrays.items()})
     with path.open("wb") as file:
         file.write(MAGIC + len(header).to_bytes(8, "little") + header)
-        for _, _, data in parts:
+        for name, values in arrays.items():
             file.write(bytes(-file.tell() % _ALIGNMENT))
-            file.write(data)
+            if isinstance(values, (bytes, array)):
+                file.write(values)
+                continue
+            for piece in values.pieces() if hasattr(values, "pieces") else (values,):
+                plain = piece.astype(f"<{kinds[name]}", copy=False)
+                file.write(_bytes((plain if plain.flags.c_contiguous else plain.copy()).data))
     append_sums(path)
 
 
-def _plain(name: str, values: NDArray[Any] | array[int] | bytes) -> tuple[str, memoryview]:
-    """The name of the type, and the bytes, without copying if possible."""
+def _kind(name: str, values: NDArray[Any] | Spliced | array[int] | bytes) -> str:
+    """The name of the type of an array."""
     if isinstance(values, bytes):
-        return "u1", memoryview(values)
+        return "u1"
     if isinstance(values, array):
-        kind = next(kind for kind, (code, _) in _TYPES.items() if code == values.typecode)
-        return kind, _bytes(memoryview(values))
-    kind = values.dtype.str[1:]
+        return next(kind for kind, (code, _) in _TYPES.items() if code == values.typecode)
+    kind: str = values.dtype.str[1:]
     if kind not in _TYPES or values.ndim != 1:
         raise TypeError(f"{name} is an array of {kind} of {values.ndim} dimensions")
-    plain = values.astype(f"<{kind}", copy=False)
-    return kind, _bytes((plain if plain.flags.c_contiguous else plain.copy()).data)
+    return kind
 
 
 def _bytes(view: memoryview) -> memoryview:
     return view.cast("B") if len(view) else memoryview(b"")
 
 
-def _header(parts: list[tuple[str, str, memoryview]]) -> bytes:
+def _header(sizes: Mapping[str, tuple[str, int]]) -> bytes:
     # Offsets count from the end of the header, so they do not depend on its length.
     table = {}
     offset = 0
-    for name, kind, data in parts:
-        table[name] = [kind, offset, len(data) // _TYPES[kind][1]]
-        offset += len(data) + -len(data) % _ALIGNMENT
+    for name, (kind, count) in sizes.items():
+        table[name] = [kind, offset, count]
+        size = count * _TYPES[kind][1]
+        offset += size + -size % _ALIGNMENT
     text = json.dumps(table, separators=(",", ":")).encode("ascii")
     return text + b" " * (-(len(MAGIC) + 8 + len(text)) % _ALIGNMENT)
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, is_static, owner
 from lci_py.callgraph.lookup_tables import Definition, Files, uses_qualified
@@ -28,15 +28,29 @@ _OWN_SYMBOLS = f"{SYMBOLS_OF} WHERE f.id = ? ORDER BY s.id"
 _STORED = "t.kind, t.owner, t.name, t.value, t.within, coalesce(t.place, -1), coalesce(t.holder, '')"
 _KIND = {kind: kind for kind in KINDS}  # to share the strings, and to check them
 
-#: Number, head, first call, number of calls and of anonymous functions.
-_FileRow = tuple[int, FileHead, int, int, int]
+
+class FileRows(NamedTuple):
+    """The files of a segment, including dead ones, by their number there."""
+
+    heads: list[FileHead]
+    first_calls: Sequence[int]
+    calls: Sequence[int]
+    n_lambdas: Sequence[int]
 
 
 class SqlTables:
     """Implements `lci_py.callgraph.lookup_tables.StoredTables`."""
 
-    def __init__(self, connections: Sequence[sqlite3.Connection], numbering: Numbering) -> None:
-        """`connections` are the symbolic shards of the segments; rows are read as tuples, whatever the row factory."""
+    def __init__(
+        self,
+        connections: Sequence[sqlite3.Connection],
+        numbering: Numbering,
+        known: Mapping[int, FileRows] | None = None,
+    ) -> None:
+        """Args:
+        connections: The symbolic shards of the segments; rows are read as tuples, whatever the row factory.
+        known: The files of some segments, which another generation shares.
+        """
         self._segments = [connection.cursor() for connection in connections]
         for cursor in self._segments:
             cursor.row_factory = None
@@ -49,8 +63,12 @@ class SqlTables:
         #: Per public file: its segment, its number there, and the numbers of its calls.
         self._places: list[tuple[int, int, int, int]] = [(0, 0, 0, 0)] * n_files
         self._n_lambdas = [0] * n_files
-        for segment in range(len(connections)):
-            self._place_files(segment, self._file_rows(segment), heads)
+        #: By segment.
+        self.file_rows = [
+            (known or {}).get(segment) or self._read_files(segment) for segment in range(len(connections))
+        ]
+        for segment, rows in enumerate(self.file_rows):
+            self._place_files(segment, rows, heads)
         found = [head for head in heads if head is not None]
         if len(found) != n_files:
             raise DamagedIndexError("the symbolic shards lack files that the numbering has")
@@ -60,27 +78,27 @@ class SqlTables:
         self._kept_symbols = 0
         self._named: dict[str, list[Definition]] = {}
 
-    def _file_rows(self, segment: int) -> list[_FileRow]:
-        """The rows of a segment's files, including dead ones."""
-        sql = "SELECT id, path, language, test, package, first_call, calls, n_lambdas FROM files ORDER BY id"
-        languages: dict[str, str] = {}
-        found = []
-        for number, path, language, test, package, first_call, calls, lambdas in self._select(segment, sql):
-            _check(type(path) is type(language) is type(package) is str)
-            _check(type(first_call) is type(calls) is type(lambdas) is int and 0 <= lambdas < 1 << 20)
-            head = FileHead(path, languages.setdefault(language, language), bool(test), package)
-            found.append((number, head, first_call, calls, lambdas))
-        return found
+    def _read_files(self, segment: int) -> FileRows:
+        sql = "SELECT path, language, test, package, first_call, calls, n_lambdas, id FROM files ORDER BY id"
+        if not (rows := self._select(segment, sql)):
+            return FileRows([], [], [], [])
+        paths, languages, tests, packages, first_calls, calls, lambdas, numbers = zip(*rows, strict=True)
+        _check({*map(type, paths), *map(type, languages), *map(type, packages)} == {str})
+        _check({*map(type, first_calls), *map(type, calls), *map(type, lambdas), *map(type, numbers)} == {int})
+        _check(0 <= min(lambdas) <= max(lambdas) < 1 << 20 and numbers == tuple(range(len(numbers))))
+        shared = {language: language for language in languages}
+        heads = list(map(FileHead, paths, map(shared.__getitem__, languages), map(bool, tests), packages))
+        return FileRows(heads, first_calls, calls, lambdas)
 
-    def _place_files(self, segment: int, rows: list[_FileRow], heads: list[FileHead | None]) -> None:
-        numbers = self._public_files[segment]
-        for number, head, first_call, calls, lambdas in rows:
-            file = self._public(numbers, number, len(heads))
+    def _place_files(self, segment: int, rows: FileRows, heads: list[FileHead | None]) -> None:
+        public = self._public_files[segment]
+        files = range(len(rows.heads)) if public is None else public
+        _check(len(files) == len(rows.heads) and max(files, default=-1) < len(heads))
+        for number, (file, head, first_call, calls, n_lambdas) in enumerate(zip(files, *rows, strict=True)):
             if file >= 0:
-                _check(heads[file] is None)
                 heads[file] = head
                 self._places[file] = (segment, number, first_call, calls)
-                self._n_lambdas[file] = lambdas
+                self._n_lambdas[file] = n_lambdas
 
     def _select(self, segment: int, sql: str, args: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         try:

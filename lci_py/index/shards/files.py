@@ -151,10 +151,6 @@ class FileTable:
         columns = zip(self.paths(), self.slots(), codes, strict=True)
         return [path for path, slot, code in columns if slot >= 0 and names[code]]
 
-    def stats(self) -> list[tuple[int, int, int]]:
-        """(size, mtime_ns, ctime_ns) of every known file, in the order of `paths`."""
-        return list(zip(*self.stat_columns(), strict=True))
-
     def stat_columns(self) -> tuple[list[int], list[int], list[int]]:
         """Size, mtime_ns and ctime_ns of every known file, each in the order of `paths`."""
         sizes, mtimes, ctimes = (self._check_length(name, self.arrays.view(name, "i8").tolist()) for name in _STAT)
@@ -181,10 +177,19 @@ class FileTable:
 
     def states(self) -> list[FileState]:
         """Every known file, ascending by path."""
-        return [
-            self._known_file(i, path, stat)
-            for i, (path, stat) in enumerate(zip(self.paths(), self.stats(), strict=True))
-        ]
+        names, codes, shas, keys, slots = self._columns
+        all_shas, all_keys, ends = shas.hex(), bytes(keys), range(16, 16 * len(self) + 1, 16)
+        return list(
+            map(
+                FileState,
+                self.paths(),
+                *self.stat_columns(),
+                [all_shas[end + end - 32 : end + end] for end in ends],
+                slots.tolist(),
+                map(names.__getitem__, codes),
+                [all_keys[end - 16 : end] for end in ends],
+            )
+        )
 
     def known_at(self, place: int) -> FileState:
         """A known file by its index in `paths`."""

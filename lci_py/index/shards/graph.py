@@ -28,61 +28,26 @@ if TYPE_CHECKING:
 __all__ = ["CALLS", "EDGE_KINDS", "IMPORTS", "INHERITS", "Edges", "GraphIndex", "read_links", "write_graph"]
 
 
-#: The types that the lines of edges may have.
-_LINES = ("u1", "u2", "i4")
-#: The arrays of `STORED` that are stored in another way.
-_MADE = ("source", "line")
-
-
 def write_graph(path: Path, links: Links) -> None:
-    """Write the shard into a new file: the arrays of `Links` without the sources of edges, and for queries
-
-    - `incoming`: int32 [E], edge numbers sorted by target, then source;
-    - `out_ptr`, `in_ptr`: int32 [S + F + L + 1], where the edges of each node start, among all edges and in `incoming`.
+    """Write the shard into a new file.
 
     Raises:
         OSError: It cannot be written.
     """
-    from lci_py.index.shards.term_counts import narrow  # only writing needs it
-
-    nodes = links.n_nodes
-    stored = stored_arrays(links)
-    del stored["source"]  # `out_ptr` tells
-    write_arrays(
-        path,
-        {
-            **stored,
-            "line": narrow(links.line),
-            "out_ptr": pointers(links.source, nodes),
-            "incoming": _stable_order(links.target),
-            "in_ptr": pointers(links.target, nodes),
-        },
-    )
+    write_arrays(path, stored_arrays(links))
 
 
 def stored_arrays(links: Links) -> dict[str, NDArray[Any]]:
     """The arrays of a graph that are stored, by name."""
     from lci_py.callgraph.program import STORED_PROGRAM
+    from lci_py.index.shards.term_counts import narrow  # only writing needs it
 
     return {
         **{name: getattr(links, name) for name in STORED},
+        "line": narrow(links.line),
         **{f"flow_{name}": getattr(links.program, name) for name in STORED_PROGRAM},
         **{f"solved_{name}": values for name, values in links.solution._asdict().items()},
     }
-
-
-def pointers(nodes: NDArray[Any], n: int) -> NDArray[Any]:
-    """Where the edges of each of `n` nodes start, by one end of each edge, ascending: [n + 1]."""
-    found = np.zeros(n + 1, np.int32)
-    np.cumsum(np.bincount(nodes, minlength=n), out=found[1:])
-    return found
-
-
-def _stable_order(values: NDArray[Any]) -> NDArray[Any]:
-    """Stable argsort of non-negative numbers by their halves, because numpy has a radix sort for 16 bits only."""
-    low = np.argsort((values & 0xFFFF).astype(np.uint16), kind="stable").astype(np.int32)
-    high = np.argsort((values[low] >> 16).astype(np.uint16), kind="stable")
-    return low[high]
 
 
 class Edges(NamedTuple):
@@ -103,7 +68,7 @@ class GraphIndex:
         self.first_symbol = arrays.array("first_symbol", "i4")
         # Of the edges, of which there may be millions, only those are compared with the checksums that a query reads.
         self._target = arrays.array("target", "i4", check=False)
-        self._line = arrays.array("line", *_LINES, check=False)
+        self._line = arrays.array("line", *STORED["line"], check=False)
         self._kind, self._step = (arrays.array(name, "u1", check=False) for name in ("kind", "step"))
         self._incoming = arrays.array("incoming", "i4", check=False)
         self.out_ptr, self.in_ptr = arrays.array("out_ptr", "i4"), arrays.array("in_ptr", "i4")
@@ -284,20 +249,16 @@ def read_links(path: Path) -> Links:
     from lci_py.callgraph.program import STORED_PROGRAM, Program, Solution, check_sizes, check_solution
 
     arrays = Arrays(path)
-    stored: dict[str, Any] = {name: arrays.array(name, kind) for name, kind in STORED.items() if name not in _MADE}
-    pointers = arrays.array("out_ptr", "i4")
-    if not _points(pointers, len(stored["target"])):
-        raise DamagedIndexError(f"{path.name}: its arrays do not fit together")
-    stored["source"] = np.repeat(np.arange(len(pointers) - 1, dtype=np.int32), np.diff(pointers))
-    stored["line"] = arrays.array("line", *_LINES).astype(np.int32)
+    stored: dict[str, Any] = {name: arrays.array(name, *kinds) for name, kinds in STORED.items()}
     program = Program(**{name: arrays.array(f"flow_{name}", kind) for name, kind in STORED_PROGRAM.items()})
     solution = Solution(*(arrays.array(f"solved_{name}", "i4") for name in Solution._fields))
     links = Links(**stored, program=program, solution=solution)
-    edges = len(links.source)
+    edges = len(links.target)
     nodes = links.n_nodes if len(links.first_symbol) and len(links.first_lambda) else -1
     if (
         nodes < 0
-        or len(pointers) != nodes + 1
+        or not len(links.out_ptr) == len(links.in_ptr) == nodes + 1
+        or not (_points(links.out_ptr, edges) and _points(links.in_ptr, edges))
         or not _points(links.first_symbol, None)
         or not _points(links.key_start, len(links.keys))
         or not _points(links.first_lambda, len(links.lambda_symbol))
@@ -305,8 +266,9 @@ def read_links(path: Path) -> Links:
         or not _in_range(links.lambda_symbol, -1, links.n_symbols)
         or len(links.first_lambda) != len(links.first_symbol)
         or len(links.key_start) != len(links.first_symbol)
-        or not len(links.target) == len(links.line) == len(links.kind) == len(links.step) == edges
-        or not all(_in_range(column, 0, nodes) for column in (links.source, links.target))
+        or not len(links.line) == len(links.kind) == len(links.step) == len(links.incoming) == edges
+        or not _in_range(links.target, 0, nodes)
+        or not _in_range(links.incoming, 0, edges)
         or not _in_range(links.kind, 0, len(EDGE_KINDS))
         or len(links.site_key) != len(links.site_count)
         or (links.site_key[1:] <= links.site_key[:-1]).any()

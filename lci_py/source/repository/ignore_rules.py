@@ -30,39 +30,52 @@ class _Pattern(NamedTuple):
     negated: bool
     folders_only: bool
     by_path: bool  # matches the path, not the name
-    text: str  # a regular expression if `is_glob`, what names end in if `is_suffix`, else the whole text
-    is_glob: bool
-    is_suffix: bool = False
+    text: str  # a regular expression if `is_glob`, what names end or begin with if `is_end` or `is_start`, else a name
+    is_glob: bool = False
+    is_end: bool = False
+    is_start: bool = False
+    last: str = ""  # the last segment of what `is_glob` and `by_path`
 
 
 class _Table:
     """Patterns over one kind of text: names or paths."""
 
-    __slots__ = ("_literals", "_regex", "_sources", "_suffixes")
+    __slots__ = ("_ends_by_size", "_regex", "_starts_by_size", "ends", "lasts", "literals", "sources", "starts")
 
     def __init__(self, patterns: Sequence[tuple[int, _Pattern]]) -> None:
-        self._literals: dict[str, int] = {}
-        self._suffixes: dict[int, dict[str, int]] = {}  # by length: looking them up is faster than many alternatives
+        self.literals: dict[str, int] = {}
+        self._ends_by_size: dict[int, dict[str, int]] = {}
+        self._starts_by_size: dict[int, dict[str, int]] = {}
         for index, pattern in patterns:
-            if pattern.is_suffix:
-                self._suffixes.setdefault(len(pattern.text), {})[pattern.text] = index
+            if pattern.is_end or pattern.is_start:
+                by_size = self._ends_by_size if pattern.is_end else self._starts_by_size
+                by_size.setdefault(len(pattern.text), {})[pattern.text] = index
             elif not pattern.is_glob:
-                self._literals[pattern.text] = index
+                self.literals[pattern.text] = index
+        # Nearly every text has none of these, which is found out at once.
+        self.ends = tuple(text for known in self._ends_by_size.values() for text in known)
+        self.starts = tuple(text for known in self._starts_by_size.values() for text in known)
         # Last pattern first: the leftmost alternative that matches is then the last pattern that does.
         globs = [(index, pattern.text) for index, pattern in reversed(patterns) if pattern.is_glob]
-        self._sources = "|".join(f"(?P<p{index}>{text})" for index, text in globs)
+        self.sources = "|".join(f"(?P<p{index}>{text})" for index, text in globs)
+        self.lasts = {pattern.last for _, pattern in patterns} - {""}
         self._regex: re.Pattern[str] | None = None
+
+    @property
+    def regex(self) -> re.Pattern[str]:
+        """The globs of `sources`, compiled on first use: many ignore files are never applied to a file, or a folder."""
+        self._regex = self._regex or _compile(self.sources)
+        return self._regex
 
     def find(self, text: str) -> int:
         """The index of the last pattern that matches, -1 if none does."""
-        found = self._literals.get(text, -1)
-        for size, suffixes in self._suffixes.items():
-            if (index := suffixes.get(text[-size:], -1)) > found:
-                found = index
-        if self._sources:
-            # Compiled on first use: many ignore files are never applied to a file, or to a folder.
-            self._regex = self._regex or _compile(self._sources)
-            match = self._regex.fullmatch(text)
+        found = self.literals.get(text, -1)
+        if text.endswith(self.ends):
+            found = max(found, *(known.get(text[-size:], -1) for size, known in self._ends_by_size.items()))
+        if text.startswith(self.starts):
+            found = max(found, *(known.get(text[:size], -1) for size, known in self._starts_by_size.items()))
+        if self.sources:
+            match = self.regex.fullmatch(text)
             if match is not None and match.lastgroup is not None:  # the group closed last, so the outermost
                 return max(found, int(match.lastgroup[1:]))
         return found
@@ -80,21 +93,23 @@ class IgnoreRules:
     def __init__(self, lines: Iterable[str], *, strict: bool = False) -> None:
         patterns: list[tuple[int, _Pattern]] = []
         self._lines: list[tuple[int, str]] = []
+        self._negated: list[bool] = []
         for number, line in enumerate(lines, 1):
             try:
-                pattern = _parse_line(line)
+                parsed = _parse_line(line)
             except ValueError as error:
                 if strict:
                     raise BadGlobError(f"bad glob {line!r}", hint="globs are written as in .gitignore") from error
                 continue  # git drops a malformed line, too
-            if pattern is not None:
-                patterns.append((len(patterns), pattern))
+            if parsed:
+                patterns += ((len(self._lines), pattern) for pattern in parsed)
                 self._lines.append((number, line))
-        self._negated = [pattern.negated for _, pattern in patterns]
+                self._negated.append(parsed[0].negated)
         self._tables = [  # names of files, names of folders, paths of files, paths of folders
-            _Table([item for item in patterns if item[1].by_path == by_path and (folders or not item[1].folders_only)])
+            _Table(own) if own else None
             for by_path in (False, True)
             for folders in (False, True)
+            for own in [[item for item in patterns if item[1].by_path == by_path and folders >= item[1].folders_only]]
         ]
 
     def __bool__(self) -> bool:
@@ -109,8 +124,37 @@ class IgnoreRules:
         """Number, from 1 on, and text of the line that decides; one must match."""
         return self._lines[self._find(name, path, is_folder)]
 
+    def file_tables(self) -> list[_Table | None]:
+        """The patterns for names of files, and for paths of files."""
+        return self._tables[::2]
+
     def _find(self, name: str, path: str, is_folder: bool) -> int:
-        return max(self._tables[is_folder].find(name), self._tables[2 + is_folder].find(path))
+        names, paths = self._tables[is_folder], self._tables[2 + is_folder]
+        found = names.find(name) if names is not None else -1
+        return max(found, paths.find(path)) if paths is not None else found
+
+
+class NameFilter:
+    """The names of files that some ignore files may decide about: asking all of their rules takes ten times as long."""
+
+    def __init__(self, all_rules: Iterable[IgnoreRules]) -> None:
+        tables = [table for rules in all_rules for table in rules.file_tables() if table is not None]
+        # Of a pattern for paths, the last segment is compared.
+        self._literals = {text.rpartition("/")[2] for table in tables for text in (*table.literals, *table.lasts)}
+        self._ends, self._starts = (
+            tuple({text for table in tables for text in getattr(table, name)}) for name in ("ends", "starts")
+        )
+        self._globs = [table for table in tables if table.sources and not table.lasts]
+        self._all = any(_is_glob(text) for table in tables for text in table.lasts)
+
+    def may_match(self, name: str) -> bool:
+        """Whether a rule may match a file of this name."""
+        if name in self._literals or name.endswith(self._ends) or name.startswith(self._starts):
+            return True
+        for table in self._globs:
+            if table.regex.fullmatch(name) is not None:
+                return True
+        return self._all
 
 
 @lru_cache(maxsize=256)
@@ -128,7 +172,8 @@ def parse_ignore_file(data: bytes) -> IgnoreRules:
     return IgnoreRules(kept)
 
 
-def _parse_line(line: str) -> _Pattern | None:
+def _parse_line(line: str) -> list[_Pattern]:
+    """The patterns of a line, one of which must match; none if it is empty or a comment."""
     line = line.removesuffix("\r")
     bare = line.rstrip(" ")
     line = bare + " " if bare != line and bare.endswith("\\") else bare
@@ -141,11 +186,29 @@ def _parse_line(line: str) -> _Pattern | None:
     if by_path and core == "**":
         core = "**/*"  # everything below, at any depth
     if not core or line.startswith("#"):
-        return None
-    if core[0] == "*" and not by_path and len(core) > 1 and not any(char in "*?[\\" for char in core[1:]):
-        return _Pattern(negated, folders_only, by_path, core[1:], False, True)  # `*.o`, as most are
-    is_glob = any(char in "*?[\\" for char in core)
-    return _Pattern(negated, folders_only, by_path, _glob_regex(core) if is_glob else core, is_glob)
+        return []
+    kind = (negated, folders_only, by_path)
+    if not by_path and len(core) > 1 and "\\" not in core:  # `*.o` and `tmp-*`, as most globs are
+        if core[0] == "*" and (ends := _without_set(core[1:])):
+            return [_Pattern(*kind, end, is_end=True) for end in ends]
+        if core[-1] == "*" and not _is_glob(core[:-1]):
+            return [_Pattern(*kind, core[:-1], is_start=True)]
+    return [
+        _Pattern(*kind, _glob_regex(core), is_glob=True, last=core.rpartition("/")[2] if by_path else "")
+        if _is_glob(core)
+        else _Pattern(*kind, core)
+    ]
+
+
+def _is_glob(text: str) -> bool:
+    return any(char in "*?[\\" for char in text)
+
+
+def _without_set(text: str) -> list[str]:
+    """The texts that `.tab.[ch]` means: at most one set of a few letters and digits; none for any other glob."""
+    if (found := re.fullmatch(r"([^*?\[]*)\[([A-Za-z0-9]{1,8})\]([^*?\[]*)", text)) is not None:
+        return [found[1] + char + found[3] for char in found[2]]
+    return [] if _is_glob(text) else [text]
 
 
 def _glob_regex(core: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
+from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +21,7 @@ from lci_py.source.repository.ignore_layers import (
     layers_inside,
     outer_layers,
 )
-from lci_py.source.repository.ignore_rules import IgnoreRules
+from lci_py.source.repository.ignore_rules import IgnoreRules, NameFilter
 from lci_py.source.repository.workspace import is_workspace, member_problem, members
 from lci_py.types.record import dataclass
 from lci_py.types.source import FileEntry, Skip
@@ -313,6 +314,7 @@ class _Walker:
         flat = tuple(layer for kind in folder.layers for layer in kind)
         relative, hidden = folder.relative, self._options.hidden
         simple = not self._globs and folder.inherited.reason is None
+        may_match = _name_filter(flat).may_match
         for entry in entries:
             name = entry.name
             if name in ALWAYS_SKIPPED:
@@ -325,7 +327,7 @@ class _Walker:
                     reason: str | None = "not_utf8_path"
                 elif not simple:
                     reason, inherited = self._globs.judge(name, path, is_folder, flat, folder.inherited)
-                elif flat:
+                elif flat and (is_folder or may_match(name)):
                     reason = _rule(name, path, is_folder, flat, hidden)
                 else:
                     reason = "hidden" if name[0] == "." and not hidden and name not in _SHOWN else None
@@ -354,6 +356,11 @@ class _Walker:
         self.bytes += info.st_size
         self.files.append(FileEntry(path, info.st_size, info.st_mtime_ns, info.st_ctime_ns))
         return None
+
+
+@lru_cache(maxsize=256)
+def _name_filter(flat: tuple[Layer, ...]) -> NameFilter:
+    return NameFilter(layer.rules for layer in flat)
 
 
 def _rule(name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], hidden: bool) -> str | None:

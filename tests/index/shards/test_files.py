@@ -57,7 +57,7 @@ def test_what_is_written_is_read(
     table = FileTable(path)
     assert table.states() == known and len(table) == len(known)
     assert table.paths() == [item.path for item in known]
-    assert table.stats() == [(item.size, item.mtime_ns, item.ctime_ns) for item in known]
+    assert [*zip(*table.stat_columns(), strict=True)] == [(item.size, item.mtime_ns, item.ctime_ns) for item in known]
     assert table.skipped() == skipped
     assert table.folders() == sorted(folders)
     assert table.maps() is None

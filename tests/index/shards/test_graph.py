@@ -187,8 +187,7 @@ def stored(tmp_path: Path) -> Path:
 def rewrite(path: Path, **changes: object) -> None:
     """Store the shard again, some of its arrays changed by a function."""
     kinds = {name: values.dtype.str[1:] for name, values in stored_arrays(read_links(path)).items()}
-    kinds |= {"out_ptr": "i4", "in_ptr": "i4", "incoming": "i4"}
-    arrays = {name: Arrays(path).array(name, kind, "u1").copy() for name, kind in kinds.items() if name != "source"}
+    arrays = {name: Arrays(path).array(name, kind).copy() for name, kind in kinds.items()}
     path.unlink()
     write_arrays(path, arrays | {name: change(arrays[name]) for name, change in changes.items()})
 
@@ -210,6 +209,9 @@ DAMAGE = {
     "an edge without a kind": {"kind": lambda a: a[:-1]},
     "a target beyond the end": {"target": filled(4)},
     "edges of nodes that there are not": {"out_ptr": lambda a: np.append(a, a[-1:])},
+    "incoming edges of nodes that there are not": {"in_ptr": lambda a: np.append(a, a[-1:])},
+    "an incoming edge less": {"incoming": lambda a: a[:-1]},
+    "an incoming edge beyond the end": {"incoming": filled(4)},
     "edges that descend": {"out_ptr": lambda a: np.array([0, a[-1] + 1, *a[2:]], np.int32)},
     "a kind that there is not": {"kind": filled(3)},
     "a count more": {"site_count": lambda a: np.append(a, a)},

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lci_py import app
-from lci_py.callgraph.edges import AMBIGUOUS, CALLBACK, IMPORT, NAME, SCOPE, Links, confidence
+from lci_py.callgraph.edges import AMBIGUOUS, CALLBACK, IMPORT, NAME, SCOPE, Links, confidence, pointers
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, write_arrays
 from lci_py.index.shards.graph import CALLS, IMPORTS, INHERITS, GraphIndex, write_graph
@@ -33,10 +33,12 @@ Edge = tuple[int, int, int, int]
 def links(edges: Iterable[Edge], lambdas: Sequence[int] = ()) -> Links:
     """Edges are (source, target, kind, step); an anonymous function is the symbol that it stands in."""
     rows = np.array(sorted(edges), np.int32).reshape(-1, 4)
+    nodes = SYMBOLS + 1 + len(lambdas)
     return Links(
         first_symbol=np.array([0, SYMBOLS], np.int32),
-        source=rows[:, 0], target=rows[:, 1], kind=rows[:, 2].astype(np.uint8),
-        line=np.ones(len(rows), np.int32), step=rows[:, 3].astype(np.uint8),
+        target=rows[:, 1], kind=rows[:, 2].astype(np.uint8),
+        line=np.ones(len(rows), np.int32), step=rows[:, 3].astype(np.uint8), out_ptr=pointers(rows[:, 0], nodes),
+        incoming=np.argsort(rows[:, 1], kind="stable").astype(np.int32), in_ptr=pointers(rows[:, 1], nodes),
         first_lambda=np.array([0, len(lambdas)], np.int32), lambda_symbol=np.array(lambdas, np.int32),
         lambda_line=np.ones(len(lambdas), np.int32), lambda_end_line=np.ones(len(lambdas), np.int32),
         key_start=np.zeros(2, np.int32), keys=np.zeros(0, np.int32),

@@ -81,6 +81,10 @@ def test_ignore_files_can_be_switched_off(tmp_path: Path) -> None:
         ({".lciignore": "!keep.a\n", "d/.ignore": "*.a\n"}, ["d/keep.a", "d/x.b"]),
         ({".gitignore": "*.a\r\n!keep.a  \r\n"}, ["d/keep.a", "d/x.b"]),
         ({".gitignore": "\ufeff*.a\n"}, ["d/x.b"]),
+        ({".gitignore": "*.[ab]\n!kee*\n"}, ["d/keep.a"]),
+        ({".gitignore": "x*\n!*.[b]\n"}, ["d/keep.a", "d/x.b"]),
+        ({".gitignore": "/d/*.[ab]\n!d/keep.a\n!**/x.b\n"}, ["d/keep.a", "d/x.b"]),
+        ({".gitignore": "d/x.a\n**/d/keep.a\n"}, ["d/x.b"]),
         ({".gitignore": "d/[z-a]\nd/[\nd\\\n!\n/\n"}, ["d/keep.a", "d/x.a", "d/x.b"]),  # malformed lines are dropped
     ],
 )
@@ -336,7 +340,7 @@ LINES = [
     "a?", "?", "a/b", "/a/b/", "**", "!**/b.txt", "*/", "!*/", "**/", "*b*", "x\\ y", "x y  ", "\\#a", "\\!a", "#a",
     "!", "/", "a//b", "[z-a]", "a[", "a\\", ".*", "!.h", "/*", "!/c", "**/c/**", "[[z]", "a[!b]b", "/**/a", "!a/**",
     "a/**/", "**/**", "*/b", "c/*/a", "[]a]", "[^a]", "\\[z\\]", "a\\\\b", "***", "a**", "[[:alpha:]]", "a/[!z]/b",
-    "/**", "*y/", "!*.txt", "*a*b*", "*.*t*", "*[a-b]*?*", "*\\**", "*b*t/*a*",
+    "/**", "*y/", "!*.txt", "*a*b*", "*.*t*", "*[a-b]*?*", "*\\**", "*b*t/*a*", "*.[pt]y", "!*.[pt]y", "b*", "!a*", "a/*.py", "a*/", "a/b*",
 ]  # fmt: skip
 
 
