@@ -10,7 +10,8 @@ from lci_py.types.outline import FileOutline, Node
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lci_py.types.outline import Item, OutlineAnswer
+    from lci_py.types.graph import Definition
+    from lci_py.types.outline import OutlineAnswer
 
 
 #: Levels of a tree; what is deeper stands on the last one. JSON of hundreds of levels is more than readers take.
@@ -19,7 +20,7 @@ _DEEPEST = 100
 
 def trees(answer: OutlineAnswer) -> list[FileOutline]:
     """The files of an answer, each with its items below their enclosing ones; in a map, ordered by their first item."""
-    items: dict[str, dict[str, Item]] = {}
+    items: dict[str, dict[str, Definition]] = {}
     for item in answer.results:
         own = items.setdefault(item.file, {})
         for id in (*item.above, item.id):
@@ -29,8 +30,8 @@ def trees(answer: OutlineAnswer) -> list[FileOutline]:
     return [FileOutline(path, *known[path], _nodes(items.get(path, {}))) for path in paths]
 
 
-def _nodes(items: dict[str, Item]) -> tuple[Node, ...]:
-    children: dict[str, list[Item]] = {}
+def _nodes(items: dict[str, Definition]) -> tuple[Node, ...]:
+    children: dict[str, list[Definition]] = {}
     for item in items.values():
         above = item.above[:_DEEPEST]
         children.setdefault(above[-1] if above else "", []).append(item)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from lci_py.types.affected import AffectedAnswer
     from lci_py.types.chains import Hop, PathAnswer
     from lci_py.types.conflicts import ConflictsAnswer
-    from lci_py.types.graph import External, GraphAnswer, Place
-    from lci_py.types.outline import Item, Node as OutlineNode, OutlineAnswer
+    from lci_py.types.graph import Definition, External, GraphAnswer, Place
+    from lci_py.types.outline import Node as OutlineNode, OutlineAnswer
     from lci_py.types.search import DefinitionSite
 
 #: The step of a link from a file or a type to what is in it.
@@ -165,7 +165,7 @@ def of_outline(answer: OutlineAnswer) -> Picture:
     """The picture of `lci outline`: files, what they define, and the calls among it."""
     canvas = _Canvas()
 
-    def add(item: Item) -> None:
+    def add(item: Definition) -> None:
         node = Node(item.id, item.qualified_name, item.kind, item.file, item.line, item.end_line)
         canvas.nodes[item.id] = node._replace(note=item.doc)
 

@@ -41,6 +41,31 @@ class Place(NamedTuple):
     language: str
 
 
+class Definition(NamedTuple):
+    """A definition, with its lines in the present file."""
+
+    id: str
+    symbol: str
+    qualified_name: str
+    kind: str
+    file: str
+    language: str
+    line: int
+    end_line: int
+    first_line: int  # with the doc comment, attributes and decorators before it
+    signature: str
+    doc: str
+    exported: bool
+    parent: int  # its place among the definitions of the file, -1 at the top level
+    number: int  # the public number; -1 if the file was parsed
+    digest: str  # of its text, without inner functions and types
+    above: tuple[str, ...] = ()  # in an outline, the ids of the definitions around it, the outermost first
+
+    @property
+    def place(self) -> Place:
+        return Place(self.id, self.symbol, self.qualified_name, self.kind, self.file, self.line, self.language)
+
+
 class OtherMeaning(NamedTuple):
     """Another definition that an ambiguous name can mean, which the answer is not about."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lci_py.types.graph import Link
+from lci_py.types.graph import Definition, Link
 from lci_py.types.search import Filters, IndexInfo
 
 #: Tokens of a map, unless `--max-tokens` says otherwise.
@@ -30,27 +30,10 @@ class OutlineRequest(NamedTuple):
         return bool(self.folders) or not self.files
 
 
-class Item(NamedTuple):
-    """A definition of an outline."""
-
-    id: str
-    symbol: str
-    qualified_name: str
-    kind: str
-    file: str
-    language: str
-    line: int
-    end_line: int
-    signature: str
-    doc: str  # the first line of the doc comment
-    exported: bool
-    above: tuple[str, ...] = ()  # ids of the definitions around it, the outermost first
-
-
 class Node(NamedTuple):
-    """An item in its file's tree."""
+    """A definition in its file's tree."""
 
-    item: Item
+    item: Definition
     children: tuple[Node, ...]
 
 
@@ -64,7 +47,7 @@ class FileOutline(NamedTuple):
 
 
 class OutlineAnswer(NamedTuple):
-    """The items of an outline, before it is cut and made into trees.
+    """The definitions of an outline, before it is cut and made into trees; each has the first line of its doc comment.
 
     Attributes:
         results: Most important first: in a map by rank, else in the order in which a budget keeps them.
@@ -74,8 +57,8 @@ class OutlineAnswer(NamedTuple):
     """
 
     request: OutlineRequest
-    results: tuple[Item, ...]
-    around: dict[str, Item]
+    results: tuple[Definition, ...]
+    around: dict[str, Definition]
     files: tuple[tuple[str, str, bool], ...]  # path, language, stale
     total: int
     info: IndexInfo

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from lci_py.search.navigate.present import Definition
     from lci_py.search.snapshot import Snapshot
+    from lci_py.types.graph import Definition
 
 #: Candidates of each view whose text is compared.
 _COMPARED = 60

@@ -20,8 +20,8 @@ from lci_py.types.explore import EXPLORE_TOKENS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lci_py.search.navigate.present import Definition
     from lci_py.types.explore import Piece
+    from lci_py.types.graph import Definition
 
 #: The value of a definition's location, and what each excerpt adds; shown as a whole it is 1.
 _PLACE, _LOOKED = 0.1, (0.05, 0.1)

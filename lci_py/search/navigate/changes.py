@@ -14,11 +14,12 @@ from lci_py.index.shards.graph import CALLS
 from lci_py.index.shards.symbol_queries import language_and_lambdas
 from lci_py.search.navigate.names import meanings
 from lci_py.search.navigate.nodes import place_of
-from lci_py.search.navigate.present import Definition, PresentFiles, definitions_in, file_place
+from lci_py.search.navigate.present import PresentFiles, definitions_in, file_place
 from lci_py.source.repository.branches import GitTrouble, contents_at
 from lci_py.source.repository.git import commit_of, git_problem, git_root
 from lci_py.source.repository.workspace import of_each_repository
 from lci_py.types.affected import Change, ChangedPlace
+from lci_py.types.graph import Definition
 from lci_py.types.search import FILE_KIND, FUNCTION_KINDS, TYPE_KINDS, Changed
 
 if TYPE_CHECKING:

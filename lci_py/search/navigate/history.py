@@ -17,8 +17,8 @@ from lci_py.source.repository.workspace import is_workspace, members
 from lci_py.types.history import Commit, Companion, HistoryAnswer, HistoryRequest
 
 if TYPE_CHECKING:
-    from lci_py.search.navigate.present import Definition
     from lci_py.search.snapshot import Snapshot
+    from lci_py.types.graph import Definition
 
 #: A commit of more files says nothing about any two of them: a new licence, another formatter, a merge by squashing.
 _SWEEPING = 30

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from lci_py.errors import UnknownTargetError
 from lci_py.search.answer.results import index_info
-from lci_py.search.navigate.present import NOT_INDEXED, Definition, PresentFiles, innermost, place_filter
-from lci_py.types.outline import Item, OutlineAnswer, OutlineRequest
+from lci_py.search.navigate.present import NOT_INDEXED, PresentFiles, innermost, place_filter
+from lci_py.types.graph import Definition
+from lci_py.types.outline import OutlineAnswer, OutlineRequest
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 
 if TYPE_CHECKING:
@@ -90,16 +91,13 @@ def _of_files(snapshot: Snapshot, request: OutlineRequest) -> OutlineAnswer:
     return OutlineAnswer(request, items, around, tuple(files), len(items), index_info(snapshot))
 
 
-def _item(found: Definition, definitions: Sequence[Definition]) -> Item:
+def _item(found: Definition, definitions: Sequence[Definition]) -> Definition:
     above, place, seen = [], found.parent, set()
     while 0 <= place < len(definitions) and place not in seen:
         seen.add(place)
         above.append(definitions[place].id)
         place = definitions[place].parent
-    return Item(
-        found.id, found.symbol, found.qualified_name, found.kind, found.file, found.language, found.line,
-        found.end_line, found.signature, found.doc.strip().partition("\n")[0], found.exported, tuple(above[::-1]),
-    )  # fmt: skip
+    return found._replace(doc=found.doc.strip().partition("\n")[0], above=tuple(above[::-1]))
 
 
 # --- a map ------------------------------------------------------------------------------------------------------
@@ -114,8 +112,8 @@ def _map(snapshot: Snapshot, request: OutlineRequest, found: Mapping[str, float]
     most = _MOST if request.most is None else request.most
     present = PresentFiles(snapshot)
     paths = snapshot.symbols.paths()
-    items: list[Item] = []
-    around: dict[str, Item] = {}
+    items: list[Definition] = []
+    around: dict[str, Definition] = {}
     files: dict[str, tuple[str, str, bool]] = {}
     first = order[:most]
     present.read(dict.fromkeys(paths[rows[number].file] for number in first))

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from lci_py.errors import IndexBehindError
 from lci_py.index.shards.symbols import dotted_name
 from lci_py.source.repository.files import is_aside
-from lci_py.types.graph import Place
-from lci_py.types.record import NamedTuple
+from lci_py.types.graph import Definition, Place
 from lci_py.types.search import FILE_KIND, Filters
 
 if TYPE_CHECKING:
@@ -22,30 +21,6 @@ if TYPE_CHECKING:
 #: Maximum bytes of changed files that are read to find a name, and that are parsed because they hold it.
 _READ_BYTES, _PARSED_BYTES = 64_000_000, 2_000_000
 _WILD = re.compile(r"[*?\[\]]+")
-
-
-class Definition(NamedTuple):
-    """A definition, with its lines in the present file."""
-
-    id: str
-    symbol: str
-    qualified_name: str
-    kind: str
-    file: str
-    language: str
-    line: int
-    end_line: int
-    first_line: int  # with the doc comment, attributes and decorators before it
-    signature: str
-    doc: str
-    exported: bool
-    parent: int  # its place among the definitions of the file, -1 at the top level
-    number: int  # the public number; -1 if the file was parsed
-    digest: str  # of its text, without inner functions and types
-
-    @property
-    def place(self) -> Place:
-        return Place(self.id, self.symbol, self.qualified_name, self.kind, self.file, self.line, self.language)
 
 
 #: Of a file that only a server's user may open to its client. Whether it exists is not told.
