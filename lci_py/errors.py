@@ -115,7 +115,7 @@ class UnknownTargetError(UsageError):
     code = "unknown_target"
 
     def __init__(
-        self, message: str, near: Sequence[str], what: str | Words = "", index: IndexInfo | None = None
+        self, message: str, near: Sequence[str] = (), what: str | Words = "", index: IndexInfo | None = None
     ) -> None:
         """Args:
         message: What does not exist.

@@ -17,6 +17,7 @@ from lci_py.search.navigate.dispatch import MOST_LISTED, Dispatch
 from lci_py.search.navigate.external import unexplained_uses
 from lci_py.search.navigate.nodes import Nodes, place_of
 from lci_py.search.navigate.present import file_place, place_filter
+from lci_py.search.ranking.near import steps_between
 from lci_py.source.text.words import WORD, parts, stem
 from lci_py.types.affected import DEPTH, AffectedAnswer, AffectedDefinition, AffectedRequest, ChangedPlace
 from lci_py.types.graph import GraphRequest
@@ -433,7 +434,7 @@ class _Reach:
         for changed, keys in named.items():
             folder = _names_of(changed)[0]
             fitting = [
-                (_steps_between(changed, path), place)
+                (steps_between(*(one.rpartition("/")[0] for one in (changed, path))), place)
                 for place, (path, test, chunks) in enumerate(files)
                 if test and chunks and (_tested_name(path) in keys or _folder(path) == folder)
             ]
@@ -492,15 +493,6 @@ def _surest_first(tests: Sequence[AffectedDefinition], changes: Sequence[Changed
 
 def _by_distance(one: AffectedDefinition) -> tuple[int, str, int, str]:
     return one.distance, one.place.file, one.place.line, one.place.id
-
-
-def _steps_between(path: str, other: str) -> int:
-    """The distance of two files' folders in the tree."""
-    own, far = path.split("/")[:-1], other.split("/")[:-1]
-    shared = next(
-        (place for place, (a, b) in enumerate(zip(own, far, strict=False)) if a != b), min(len(own), len(far))
-    )
-    return len(own) + len(far) - 2 * shared
 
 
 def _is_distinct(name: str) -> bool:

@@ -70,7 +70,7 @@ def _of_files(snapshot: Snapshot, request: OutlineRequest) -> OutlineAnswer:
     present = PresentFiles(snapshot)
     for path in request.files if request.indexed_only else ():
         if not snapshot.freshness.indexable(path):
-            raise UnknownTargetError(NOT_INDEXED.format(path), ())
+            raise UnknownTargetError(NOT_INDEXED.format(path))
     present.read(request.files)
     passes = place_filter(request.filters)
     ranked, around, files = [], {}, []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lci_py.errors import UnknownTargetError
 from lci_py.index.shards.symbols import narrowest
 from lci_py.search.answer.results import index_info
 from lci_py.search.navigate.names import meanings
@@ -38,14 +39,6 @@ _CALLS = 20
 _DOCSTRING = re.compile(r"(\"\"\"|''')(.*?)\1", re.DOTALL)
 
 
-class _Missing(Exception):
-    """A target that nothing matches."""
-
-    def __init__(self, message: str, near: Sequence[str] = ()) -> None:
-        super().__init__(message)
-        self.near = tuple(near)
-
-
 def show(snapshot: Snapshot, request: ShowRequest) -> ShowAnswer:
     """The definitions that the targets name, in the order of the targets; each is shown once.
 
@@ -58,8 +51,8 @@ def show(snapshot: Snapshot, request: ShowRequest) -> ShowAnswer:
     for target in dict.fromkeys(request.targets):
         try:
             found, total = work.find(target)
-        except _Missing as missing:
-            unknown.append(Unknown(target.spelled, str(missing), missing.near))
+        except UnknownTargetError as missing:
+            unknown.append(Unknown(target.spelled, missing.message, tuple(missing.details["near"])))
             continue
         totals.append((target.spelled, total))
         for item in found:
@@ -81,7 +74,7 @@ class _Work:
         """The definitions that a target names, within the limit, and their total number.
 
         Raises:
-            _Missing: There is none.
+            UnknownTargetError: There is none.
         """
         if target.path is not None and target.lines is not None:
             return [self._show_lines(target, target.path, *target.lines)], 1
@@ -120,14 +113,16 @@ class _Work:
         path, first, last = row["file"], row["line"], row["end_line"]
         lines = self._snapshot.reader.lines(path)
         if lines is None:
-            raise _Missing(f"{path} is no longer there")
+            raise UnknownTargetError(f"{path} is no longer there")
         if self._present.stale(path):
             digest = self._snapshot.symbols.chunk_digests(row["unit"])[0][2]
             size = last - first
             starts = sorted(range(1, len(lines) - size + 1), key=lambda start: abs(start - first))
             place = next((start for start in starts if lines_digest(lines, start, start + size) == digest), None)
             if place is None:
-                raise _Missing(f"{target.spelled}: {path} has changed, and these lines are no longer in it")
+                raise UnknownTargetError(
+                    f"{target.spelled}: {path} has changed, and these lines are no longer in it", ()
+                )
             first, last = place, place + size
         return self._lines(target, path, first, last, BLOCK_KIND)._replace(id=row["id"])
 
@@ -143,7 +138,9 @@ class _Work:
         if filters or there is not None:
             passing = {row["symbol_number"] for row in symbols.definitions(name, filters, there)}
             if rows and not passing and not in_changed_files(self._present, name, filters)[0]:
-                raise _Missing(f"no definition of {name} passes the filters" if filters else f"{name} is gone")
+                raise UnknownTargetError(
+                    f"no definition of {name} passes the filters" if filters else f"{name} is gone", ()
+                )
             rows = [row for row in rows if row["symbol_number"] in passing]
         known = {row["id"] for row in rows}
         if any(char in name for char in "*?["):
@@ -151,13 +148,13 @@ class _Work:
         rows += [row for row in in_changed_files(self._present, name, filters)[0] if row["id"] not in known]
         rows.sort(key=lambda row: (row["test"], is_aside(row["file"]), row["kind"] in _PARTS))
         found: list[ShownCode] = []
-        gone: list[_Missing] = []
+        gone: list[UnknownTargetError] = []
         for row in rows:
             if len(found) == self._request.limit:
                 break  # the others are only counted
             try:
                 found.append(self._definition(target, row))
-            except _Missing as missing:
+            except UnknownTargetError as missing:
                 gone.append(missing)
         if gone and not found:
             raise gone[0]
@@ -166,12 +163,12 @@ class _Work:
     def _definition(self, target: Target, row: Row) -> ShownCode:
         found = self._present.find(row["file"], row["id"])
         if found is None:
-            raise _Missing(f"{row['qualified_name']} is no longer in {row['file']}")
+            raise UnknownTargetError(f"{row['qualified_name']} is no longer in {row['file']}")
         if row["symbol_number"] is not None:
             self._numbers[found.id] = row
         return self._body(target, found)
 
-    def _missing(self, target: Target) -> _Missing:
+    def _missing(self, target: Target) -> UnknownTargetError:
         name = target.name
         file, colon, lines = name.rpartition(":")
         if (colon and lines.replace("-", "").isdigit()) or "/" in name.partition("::")[0]:
@@ -179,8 +176,8 @@ class _Work:
             path = path.partition("::")[0]
             known = self._snapshot.symbols.paths()
             if path not in known:
-                return _Missing(f"there is no file {path}", similar_paths(path, known))
-        return _Missing(f"nothing is named {name!r}", near_misses(self._snapshot.symbols, name))
+                return UnknownTargetError(f"there is no file {path}", similar_paths(path, known))
+        return UnknownTargetError(f"nothing is named {name!r}", near_misses(self._snapshot.symbols, name))
 
     # --- by place -----------------------------------------------------------------------------------------------
 
@@ -188,7 +185,7 @@ class _Work:
         """The lines from `first` to `last`, or what encloses `first`."""
         lines = self._text(path)
         if not 1 <= first <= max(1, len(lines)) or (last is not None and last < first):
-            raise _Missing(f"{path} has {len(lines):,} lines, not {target.spelled.rpartition(':')[2]}")
+            raise UnknownTargetError(f"{path} has {len(lines):,} lines, not {target.spelled.rpartition(':')[2]}")
         if last is not None:
             return self._lines(target, path, first, last, "lines")
         definitions = self._present.definitions(path)
@@ -254,13 +251,13 @@ class _Work:
         """The lines of a file that the request may read.
 
         Raises:
-            _Missing: There is no such file.
+            UnknownTargetError: There is no such file.
         """
         if self._request.indexed_only and not self._snapshot.freshness.indexable(path):
-            raise _Missing(NOT_INDEXED.format(path))
+            raise UnknownTargetError(NOT_INDEXED.format(path))
         lines = self._present.lines(path)
         if lines is None:
-            raise _Missing(f"{path} does not exist, or is not text")
+            raise UnknownTargetError(f"{path} does not exist, or is not text")
         return lines
 
     def _body(self, target: Target, found: Definition) -> ShownCode:

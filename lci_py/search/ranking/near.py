@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -143,11 +144,14 @@ def _hint(paths: Sequence[str], path: str) -> str:
 
 def tree_closeness(here: str, there: str) -> float:
     """The closeness of two folders in the tree: FOLDER if they are the same, less with each step between them."""
+    return FOLDER / (1 + steps_between(here, there))
+
+
+def steps_between(here: str, there: str) -> int:
+    """The distance of two folders in the tree."""
     one, other = (folder.split("/") if folder else [] for folder in (here, there))
-    common = 0
-    while common < min(len(one), len(other)) and one[common] == other[common]:
-        common += 1
-    return FOLDER / (1 + len(one) + len(other) - 2 * common)
+    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    return len(one) + len(other) - 2 * common
 
 
 # --- the graph --------------------------------------------------------------------------------------------------
