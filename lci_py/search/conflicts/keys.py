@@ -37,6 +37,15 @@ _PROTO_COMMENT = lazily(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"", re.DOTALL)
 KEY, TEXT = "key", "text"
 
 
+class Key(NamedTuple):
+    """A key of a file."""
+
+    scope: int  # the same for keys of which one replaces the other
+    text: str  # the same for the same key
+    name: str  # as it is shown
+    line: int
+
+
 class Twice(NamedTuple):
     """A duplicate key, and its lines."""
 
@@ -52,7 +61,7 @@ def reads(path: str) -> bool:
     return _reader(base) is not None and not _LOCKED.search(base) and not is_material
 
 
-def _reader(base: str) -> Callable[[str], Iterator[Twice]] | None:
+def _reader(base: str) -> Callable[[str], Iterator[Key]] | None:
     if base in ("makefile", "gnumakefile") or base.endswith(".mk"):
         return _make
     if base.startswith(".env") or base.endswith(".env"):
@@ -63,16 +72,21 @@ def _reader(base: str) -> Callable[[str], Iterator[Twice]] | None:
 
 
 def twice(path: str, text: str) -> list[Twice]:
-    """The duplicate keys of a file."""
+    """The duplicate keys of a file; one that is given three times is one mistake."""
     reader = _reader(path.rpartition("/")[2].lower())
     if reader is None or _TEMPLATE.search(text):
         return []
     lines = text.split("\n")
-    # A key that is given three times is one mistake.
-    again = {(one.name, one.first): one for one in reversed(list(reader(text)))}
+    first: dict[tuple[int, str], int] = {}
+    found: dict[tuple[str, int], Twice] = {}
+    for scope, key, name, line in reader(text):
+        if (before := first.get((scope, key))) is None:
+            first[scope, key] = line
+        else:
+            found.setdefault((name, before), Twice(name, before, line))
     return [
         one
-        for one in reversed(again.values())
+        for one in found.values()
         if one.first == one.second
         or not _says_the_same(*(lines[at - 1].strip().lstrip("{[- ").rstrip(",") for at in one[1:]))
     ]
@@ -83,8 +97,8 @@ def _says_the_same(one: str, other: str) -> bool:
     return one == other and one[-1:] not in ("{", "[", ":", "|", ">", "(")
 
 
-def _json(text: str) -> Iterator[Twice]:
-    stack: list[dict[str, int] | None] = []
+def _json(text: str) -> Iterator[Key]:
+    stack: list[int | None] = []  # where each object begins; None for an array
     names: list[str] = []
     tokens = list(_JSON.finditer(text))
     for found, after in zip(tokens, [*tokens[1:], None], strict=False):
@@ -92,23 +106,21 @@ def _json(text: str) -> Iterator[Twice]:
         if token in ("//", "/*"):
             return  # with comments it is read by programs that differ
         if token in "{[":
-            stack.append({} if token == "{" else None)
+            stack.append(found.start() if token == "{" else None)
             names.append("")
         elif token in "}]":
             if not stack:
                 return
             stack.pop()
             names.pop()
-        elif token[0] == '"' and after is not None and after[0] == ":" and stack and (seen := stack[-1]) is not None:
-            line = text.count("\n", 0, found.start()) + 1
+        elif token[0] == '"' and after is not None and after[0] == ":" and stack and (scope := stack[-1]) is not None:
             names[-1] = token[1:-1]
-            if token in seen and not _COMMENT.fullmatch(token):
-                yield Twice(".".join(filter(None, names)), seen[token], line)
-            seen.setdefault(token, line)
+            if not _COMMENT.fullmatch(token):
+                yield Key(scope, token, ".".join(filter(None, names)), text.count("\n", 0, found.start()) + 1)
 
 
-def _yaml(text: str) -> Iterator[Twice]:
-    stack: list[tuple[int, str, dict[str, int]]] = []  # column, key, the keys of its mapping
+def _yaml(text: str) -> Iterator[Key]:
+    stack: list[tuple[int, str, int]] = []  # column, key, the line at which its mapping begins
     scalar = -1  # the column that ends a block of text
     for number, line in enumerate(text.split("\n"), 1):
         column = len(line) - len(line.lstrip(" "))
@@ -129,49 +141,41 @@ def _yaml(text: str) -> Iterator[Twice]:
         while stack and (stack[-1][0] > at or (found["items"] and stack[-1][0] > column)):
             stack.pop()
         key = found["key"].strip("\"'")
-        seen = stack.pop()[2] if stack and stack[-1][0] == at else {}
-        if key in seen:
-            yield Twice(".".join([*(name for _, name, _ in stack), key]), seen[key], number)
-        seen.setdefault(key, number)
-        stack.append((at, key, seen))
+        scope = stack.pop()[2] if stack and stack[-1][0] == at else number
+        yield Key(scope, key, ".".join([*(name for _, name, _ in stack), key]), number)
+        stack.append((at, key, scope))
         if _BLOCK.search(found["value"]):
             scalar = column if not found["items"] else at - 1
         elif found["value"].lstrip()[:1] in ('"', "'") and found["value"].count(found["value"].lstrip()[0]) == 1:
             return  # a text over several lines
 
 
-def _properties(text: str) -> Iterator[Twice]:
-    seen: dict[str, int] = {}
+def _properties(text: str) -> Iterator[Key]:
     continued = False
     for number, line in enumerate(text.split("\n"), 1):
         found = None if continued or line.lstrip()[:1] in ("#", "!") else _PROPERTY.match(line)
         continued = line.endswith("\\")
         if found is not None:
-            if found[1] in seen:
-                yield Twice(found[1], seen[found[1]], number)
-            seen.setdefault(found[1], number)
+            yield Key(0, found[1], found[1], number)
 
 
-def _tables(text: str) -> Iterator[Twice]:
+def _tables(text: str) -> Iterator[Key]:
     """Keys of TOML and INI: at the left margin, each below the head of its table."""
-    seen: dict[str, int] = {}
+    scope = 0  # the line of the head
     closing = ""  # what ends a value over several lines
     for number, line in enumerate(text.split("\n"), 1):
         if closing:
             closing = "" if closing in line else closing
         elif line.startswith("["):
-            seen = {}
+            scope = number
         elif not line[:1].isspace() and (found := _PROPERTY.match(line)):
-            if found[1] in seen:
-                yield Twice(found[1], seen[found[1]], number)
-            seen.setdefault(found[1], number)
+            yield Key(scope, found[1], found[1], number)
             value = line[found.end() :].strip()
             closing = next((sign for sign in ('"""', "'''") if value.startswith(sign) and sign not in value[3:]), "")
             closing = "]" if value.startswith("[") and value.count("[") > value.count("]") else closing
 
 
-def _make(text: str) -> Iterator[Twice]:
-    seen: dict[str, int] = {}
+def _make(text: str) -> Iterator[Key]:
     depth = 0
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
@@ -179,43 +183,36 @@ def _make(text: str) -> Iterator[Twice]:
         depth += word in ("ifdef", "ifndef", "ifeq", "ifneq", "define")
         depth -= word in ("endif", "endef")
         found = _TARGET.match(line)
-        if found is None or depth or not "".join(lines[number : number + 1]).startswith("\t"):
-            continue  # without a recipe it only adds what the target needs
-        if found[1] in seen:
-            yield Twice(found[1], seen[found[1]], number)
-        seen.setdefault(found[1], number)
+        # Without a recipe it only adds what the target needs.
+        if found is not None and not depth and "".join(lines[number : number + 1]).startswith("\t"):
+            yield Key(0, found[1], found[1], number)
 
 
-def _proto(text: str) -> Iterator[Twice]:
+def _proto(text: str) -> Iterator[Key]:
     text = _PROTO_COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
-    stack: list[tuple[str, dict[str, int]]] = []
+    stack: list[tuple[str, int]] = []  # the kind of each block, and where the numbers of its fields begin to count
     for found in _PROTO.finditer(text):
         if found[0].endswith("{"):
             kind = found[1] or ""
             # The numbers of a `oneof` are those of the message around it.
-            stack.append((kind, stack[-1][1] if kind == "oneof" and stack else {}))
+            stack.append((kind, stack[-1][1] if kind == "oneof" and stack else found.start()))
         elif found[0] == "}":
             if stack:
                 stack.pop()
         elif stack and stack[-1][0] in ("message", "oneof"):
             line = text.count("\n", 0, found.start(3)) + 1
-            seen = stack[-1][1]
-            if found[3] in seen:
-                yield Twice(f"{found[2]} = {found[3]}", seen[found[3]], line)
-            seen.setdefault(found[3], line)
+            yield Key(stack[-1][1], found[3], f"{found[2]} = {found[3]}", line)
 
 
-def _sql(text: str) -> Iterator[Twice]:
+def _sql(text: str) -> Iterator[Key]:
     """Tables that a script creates twice; it may also drop or rename them."""
-    seen: dict[str, int] = {}
+    scope = 0  # the line since which nothing is dropped or renamed
     for number, line in enumerate(text.split("\n"), 1):
         if re.match(r"(?i)\s*(?:drop|alter)\b", line):
-            seen = {}
+            scope = number
         elif found := _CREATED.match(line):
             name = re.sub(r"[\"`\[\]]", "", found[1]).lower()
-            if name in seen:
-                yield Twice(name, seen[name], number)
-            seen.setdefault(name, number)
+            yield Key(scope, name, name, number)
 
 
 def all_of(
