@@ -33,13 +33,7 @@ _NO_EXTRA = "`lci mcp` cannot start without the extra mcp: `pip install 'lci-py[
 
 
 def agents(
-    root: str,
-    action: str,
-    names: Sequence[str] = (),
-    *,
-    user: bool = False,
-    only: str | None = None,
-    hooks: bool = False,
+    root: str, action: str, names: Sequence[str], *, user: bool, only: str | None, hooks: bool
 ) -> dict[str, Any]:
     """Do or show one of `ACTIONS`; returns a JSON object (see docs/json-output.md).
 

@@ -89,23 +89,11 @@ def run_hook(root: str | None) -> None:
         hook_run(index_dir, lambda: build_index(root, wait=HOOK_WAIT))
 
 
-def agents(
-    root: str | None,
-    action: str,
-    names: Sequence[str] = (),
-    *,
-    user: bool = False,
-    only: str | None = None,
-    hooks: bool = False,
-) -> dict[str, Any]:
-    """Add lci to the files of coding agents, remove it, or show where it is; returns a JSON object.
-
-    Raises:
-        UsageError: The action, an agent or a part does not exist, or there is nothing to do it in.
-    """
+def agents(root: str | None, action: str, names: Sequence[str], **options: Any) -> dict[str, Any]:
+    """Add lci to the files of coding agents, remove it, or show where it is: `agents.install.agents` around `root`."""
     from lci_py.agents.install import agents as change
 
-    return change(str(find_root(root)), action, names, user=user, only=only, hooks=hooks)
+    return change(str(find_root(root)), action, names, **options)
 
 
 def agent_hook(text: str) -> str:

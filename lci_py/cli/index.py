@@ -262,10 +262,10 @@ def _list_workspaces(call: Invocation, found: dict[str, Any]) -> int:
 
 def run_stats(call: Invocation) -> int:
     from lci_py.app import upkeep
-    from lci_py.render.text.stats import render_stats
+    from lci_py.render.text.stats import stats_lines
 
     found = upkeep.stats(call.text("root"), since=call.text("since"))
-    _print(call, found, lambda to: render_stats(found, to))
+    _print(call, found, lambda to: to.lines(stats_lines(found, to.layout)))
     return EXIT_OK if found["all"]["searches"] else EXIT_NO_RESULTS
 
 

@@ -14,7 +14,7 @@ from lci_py import app
 from lci_py.app import upkeep
 from lci_py.cli.main import main
 from lci_py.index.store.search_log import SEARCH_LOG
-from lci_py.render.text.stats import render_stats
+from lci_py.render.text.stats import stats_lines
 from lci_py.render.text.style import Page
 from lci_py.types.search import SearchRequest
 from tests.cli.fake import VALIDATOR
@@ -112,7 +112,8 @@ def test_the_table_fits_on_a_terminal(root: Path, monkeypatch: pytest.MonkeyPatc
     found = upkeep.stats(str(root))
     for width in (60, 80):
         text = io.StringIO()
-        render_stats({**found, "log": "off"}, Page(text, width=width))
+        page = Page(text, width=width)
+        page.lines(stats_lines({**found, "log": "off"}, page.layout))
         lines = text.getvalue().splitlines()
         assert max(map(len, lines)) <= width
         assert any(line.startswith("stages, p50") for line in lines) and lines[-1].startswith(" ")

@@ -9,7 +9,7 @@ from lci_py.render.text.style import plural, shorten, visible_line, width_of, wr
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lci_py.render.text.style import Layout, Page
+    from lci_py.render.text.style import Layout
 
 _TURN_ON = 'set log = "on" in .lci.toml, or LCI_LOG=on (LCI_LOG=queries keeps what was asked, too)'
 _COLUMNS = ("searches", "no results", "degraded", "relaxed", "p50", "p90")
@@ -19,12 +19,8 @@ _DAYS = 14
 _LEAST = 40
 
 
-def render_stats(found: Mapping[str, Any], page: Page) -> None:
-    """Write the statistics (the object of `lci stats --json`), or how to turn the log on."""
-    page.lines(_lines(found, page.layout))
-
-
-def _lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
+def stats_lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
+    """The statistics (the object of `lci stats --json`), or how to turn the log on."""
     style, signs, width, _ = layout
     root = shorten(visible_line(str(found["root"])), width and width - 1, signs.ellipsis)
     start, used = f"{style(root, 'path')}: ", width_of(root) + 2

@@ -23,7 +23,6 @@ from lci_py.search.conflicts.logic.solve import (
     evaluate,
     model,
     opposite,
-    satisfiable,
     variables,
 )
 from lci_py.search.conflicts.rules import rules_of
@@ -158,7 +157,7 @@ def _implies(one: str, other: str, language: str) -> bool | None:
 def _possible(problems: Sequence[Problem], language: str) -> bool | None:
     names = frozenset().union(*(problem.variables for problem in problems))
     try:
-        return satisfiable(problems, _facts(names & _fact_names(language), language))
+        return model(problems, _facts(names & _fact_names(language), language)) is not None
     except OutOfBudgetError:
         return None
 

@@ -152,7 +152,7 @@ def _leaf(leaf: Leaf | Unknown, dialect: Dialect) -> Formula:
     if leaf == _NEVER:
         return FALSE
     if isinstance(leaf, Operand) and (match := _PATH.fullmatch(leaf.text)):
-        return platforms.formula_of_word(match[1])
+        return platforms.TABLE.words[match[1]]
     formula = dialect.special(leaf)
     if formula is not None:
         return formula

@@ -18,26 +18,21 @@ from lci_py.source.conditions.paths import platform_word
 if TYPE_CHECKING:
     from lci_py.search.conflicts.logic.values import Allowed
 
-_TABLE = table("platforms")
-FACTS = _TABLE.facts
+TABLE = table("platforms")
+FACTS = TABLE.facts
 #: As `Dialect.named`.
-NAMED = {kind: ("", bits) for kind, bits in _TABLE.kinds.items()}
+NAMED = {kind: ("", bits) for kind, bits in TABLE.kinds.items()}
 
 
 def system(names: str) -> Literal:
     """The literal that the operating system is one of these names, separated by blanks."""
-    return _TABLE.literal("system", names)
-
-
-def formula_of_word(word: str) -> Formula:
-    """The formula for a platform that a path suggests: a word of `source.conditions.paths.inferred_condition`."""
-    return _TABLE.words[word]
+    return TABLE.literal("system", names)
 
 
 def system_of(name: str) -> Formula | None:
     """The formula for a system's run-time name, perhaps with a release: `Darwin`, `freebsd14.1`. None if unknown."""
     for word in (name.lower(), name.lower().rstrip("0123456789.")):
-        found = _TABLE.words.get(word) or _TABLE.words.get(platform_word(word) or "")
+        found = TABLE.words.get(word) or TABLE.words.get(platform_word(word) or "")
         if found is not None and found[0] == " @system":
             return found
     return None
@@ -94,5 +89,5 @@ def this_machine() -> Machine:
 def here(machine: Machine) -> dict[str, Allowed]:
     """The known values of a machine, by variable."""
     asked = {" @bytes": machine.byteorder, " @system": machine.system, " @processor": machine.processor}
-    found = {kind: _TABLE.kinds[kind].get(value) for kind, value in asked.items()}
+    found = {kind: TABLE.kinds[kind].get(value) for kind, value in asked.items()}
     return {kind: bit for kind, bit in found.items() if bit is not None}

@@ -125,12 +125,7 @@ class Problem:
         self.variables = frozenset(name for part in parts for name in variables(part))
 
 
-def satisfiable(problems: Sequence[Problem], facts: Iterable[Formula] = ()) -> bool:
-    """Whether all of `problems` and `facts` can hold together; errors as in `model`."""
-    return model(problems, facts) is not None
-
-
-def model(problems: Sequence[Problem], facts: Iterable[Formula] = ()) -> dict[str, Allowed] | None:
+def model(problems: Sequence[Problem], facts: Iterable[Formula]) -> dict[str, Allowed] | None:
     """By variable, sets of values: every choice among them satisfies all of `problems` and `facts`. None if there is
     none.
 
