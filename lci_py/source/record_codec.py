@@ -81,7 +81,7 @@ def encode(record: FileRecord) -> bytes:
 
 
 def decode(data: bytes, place: Place) -> FileRecord:
-    """The inverse of `encode`, for a file at a place.
+    """The inverse of `encode`; `place` has the fields that the bytes leave out.
 
     Raises:
         ValueError: The bytes are not what `encode` made.

@@ -33,7 +33,7 @@ class AffectedRequest(NamedTuple):
 
 
 class ChangedPlace(NamedTuple):
-    """A definition that has changed; a file, if its code outside of definitions has."""
+    """A changed definition; or a file, if its code outside of definitions has changed."""
 
     place: Place
     change: Change
@@ -53,7 +53,7 @@ class AffectedDefinition(NamedTuple):
 
     @property
     def reached(self) -> bool:
-        """Whether it is known how it gets to the change, and not only that it is about the same."""
+        """Whether a path of calls to the change is known; else the definition is only about the same subject."""
         return self.sure and self.reason != "words"
 
 

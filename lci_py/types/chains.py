@@ -20,7 +20,7 @@ class PathRequest(NamedTuple):
 
 
 class Hop(NamedTuple):
-    """A place of a chain, and the calls that lead to it."""
+    """A definition in a chain, and the calls that lead to it."""
 
     place: Place | None  # None for a function outside of the repository
     name: str
@@ -33,7 +33,7 @@ class Hop(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """A reached place that may lead further: a call there has no known target."""
+    """A reached definition that may lead further, by a call whose target is unknown."""
 
     place: Place
     line: int  # of the call
@@ -41,7 +41,7 @@ class Lost(NamedTuple):
 
 
 class Frontier(NamedTuple):
-    """How far the calls lead, if they do not lead to the target."""
+    """How far the calls lead, if they do not reach the target."""
 
     reached: int  # places
     depth: int  # calls to the farthest of them

@@ -18,8 +18,8 @@ class ExploreRequest(NamedTuple):
 
     Attributes:
         question: A question, names, or the text of an issue, a stack trace or a log.
-        filters: On every piece.
-        max_tokens: Of the answer.
+        filters: Conditions that every piece meets.
+        max_tokens: The token budget of the answer.
         places: Locations that the question names, as (path, line).
         revision: Instead of a question: explore what has changed since this commit.
         offset: Number of definitions shown by earlier answers to the same request, which are left out.
@@ -37,14 +37,14 @@ class Piece(NamedTuple):
     """A definition in an answer.
 
     Attributes:
-        line, end_line: Of its header, and its last.
+        line, end_line: The line of its header, and its last line.
         role: Its role for the question.
         via: The piece that led to it, by qualified name; "" for a search result.
-        edge: The step of the call graph that did, "inherits" or "member"; "" for a search result.
-        mode: The view that contributes most; "" if the graph led to it.
+        edge: How it led here: the step of the call graph, "inherits" or "member"; "" for a search result.
+        mode: The view that contributed most to its score; "" if the graph led to it.
         ambiguous: Whether the call may mean another definition.
         worth: The probability that it belongs to the answer, in (0, 1).
-        whole: Whether all of its own lines are among `lines`.
+        whole: Whether `lines` has all of its own lines.
         lines: (number, text) of the lines shown; none if only its location is.
         tokens: Estimated tokens that it takes.
         stale: Whether the file has changed since it was indexed.
@@ -80,15 +80,15 @@ class ExploreAnswer(NamedTuple):
     """The pieces of an answer.
 
     Attributes:
-        request: As the user gave it.
+        request: The request of the user.
         pieces: By file, in the order of control flow.
         chains: Calls between pieces, each beginning with its caller.
-        info: Of the index.
+        info: The state of the index.
         left_out: Pieces that the budget has no room for, the best first.
         total: Number of definitions that were considered.
         degraded: Views that did not answer.
-        confidence: How sure it is that the question is about this repository; None for a change, or if unknown.
-        states: Each step of the budget, as the piece is after it: a smaller budget takes fewer.
+        confidence: Whether the question seems to be about this repository; None for a change, or if unknown.
+        states: The steps that spent the budget, each with its piece afterwards; a smaller budget takes fewer.
     """
 
     request: ExploreRequest

@@ -34,7 +34,7 @@ Expr = tuple[Step, ...]
 
 
 def head_name(expr: Expr) -> str:
-    """The name that an expression begins with; "" if it begins otherwise."""
+    """The name that an expression begins with; "" if it does not begin with a name."""
     return expr[0].name if expr and expr[0].kind == NAME else ""
 
 
@@ -45,6 +45,6 @@ def pack(expr: Expr) -> str:
 
 @lru_cache(maxsize=20_000)
 def unpack(text: str) -> Expr:
-    """The inverse of `pack`; an arbitrary expression for other texts."""
+    """The inverse of `pack`; for a text that `pack` did not make, the result is arbitrary."""
     parts = _PACKED.findall(text)[:_MOST_STEPS]
     return tuple([Step(typed or kind, type_ or name) for typed, type_, kind, name in parts if typed or kind or name])

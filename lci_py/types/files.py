@@ -18,7 +18,7 @@ class FilesRequest(NamedTuple):
 
 
 class IndexedFile(NamedTuple):
-    """A file whose path fits the pattern."""
+    """A file whose path matches the pattern."""
 
     file: str
     language: str
@@ -27,7 +27,7 @@ class IndexedFile(NamedTuple):
 
 
 class FilesAnswer(NamedTuple):
-    """The files: the best match first, of equal ones the most used."""
+    """The files, best match first; among equal matches, the most used first."""
 
     request: FilesRequest
     results: tuple[IndexedFile, ...]

@@ -76,7 +76,7 @@ class OtherMeaning(NamedTuple):
 
 
 class Neighbour(NamedTuple):
-    """A place one call away."""
+    """A definition, anonymous function or file that is one call away."""
 
     place: Place
     sites: tuple[int, ...]  # lines of the calls, in the caller's file
@@ -96,7 +96,7 @@ class Through(NamedTuple):
 
 
 class External(NamedTuple):
-    """A called name without a definition in the repository, or none that the call is known to mean."""
+    """A called name that no definition of the repository is known to answer."""
 
     name: str  # with its module, if an import names it: os.path.join
     sites: tuple[int, ...]
@@ -105,7 +105,7 @@ class External(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """A place in a call tree, and the calls below it."""
+    """A node of a call tree, and the calls below it."""
 
     place: Place
     sites: tuple[int, ...]
@@ -120,7 +120,7 @@ class Branch(NamedTuple):
 
 
 class Link(NamedTuple):
-    """The calls from one place of an answer to another."""
+    """The calls from one node of an answer to another."""
 
     source: str  # id
     target: str  # id

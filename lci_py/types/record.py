@@ -102,7 +102,7 @@ else:
         return cls.__fields__
 
     def replace(value, /, **changes):
-        """A copy with other values of some fields."""
+        """A copy of a value with some fields changed."""
         cls = value.__class__
         made = cls.__new__(cls)
         for name in cls.__match_args__:
@@ -112,7 +112,7 @@ else:
         return made
 
     def asdict(value):
-        """A value as a dictionary, and the values in it as well."""
+        """A value as a dictionary; values nested in it are converted, too."""
         if hasattr(value, "__fields__"):
             return {name: asdict(getattr(value, name)) for name in value.__match_args__}
         if isinstance(value, dict):
@@ -122,7 +122,7 @@ else:
         return type(value)(map(asdict, value)) if isinstance(value, (list, tuple)) else value
 
     class _NamedTupleClass(type):
-        """Makes a subclass of `NamedTuple` one of `tuple`."""
+        """Metaclass that turns a subclass of `NamedTuple` into a subclass of `tuple`."""
 
         def __new__(cls, name, bases, own):
             names = tuple(own.get("__annotations__", ()))

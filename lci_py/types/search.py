@@ -86,7 +86,7 @@ RESOLUTIONS = ("prefer-recent", "prefer-authoritative", "escalate-to-user")
 
 
 class Changed(NamedTuple):
-    """What differs from a commit."""
+    """The files and lines that differ from a commit."""
 
     files: frozenset[str]
     ids: frozenset[str]  # of definitions
@@ -146,14 +146,14 @@ class Hit(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A summand of a result's score, or a factor.
+    """A summand or a factor of a result's score.
 
     Attributes:
         name: The name of a signal or a factor (docs/ranking.md).
         view: The view of a signal; None for a signal without a view, and for a factor.
         value: The value of a signal, in [0, 1] in multiview, else in the view's own unit; None for a factor.
         weight: The weight of a signal, or the factor itself.
-        adds: What it adds to the score; for a factor, the change of the sum so far.
+        adds: What it adds to the score; for a factor, by how much it changes the sum so far.
         terms: For a BM25 field, the score of each term of the query; they add up to `value`. Else None.
     """
 
@@ -177,7 +177,7 @@ class GraphLink(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GraphContext:
-    """Short lists of the neighbours of a result, and the number of all."""
+    """The neighbours of a result in the graph: short lists, and their total numbers."""
 
     callers: tuple[GraphLink, ...] = ()
     callees: tuple[GraphLink, ...] = ()
@@ -244,14 +244,14 @@ class Degradation(NamedTuple):
 
 
 class Hint(NamedTuple):
-    """A command to run where an answer is weak, or full of tests.
+    """A command to suggest when an answer is weak, or full of tests.
 
     Attributes:
         kind: grep, bm25, related or tests.
-        command: For a shell.
-        tool: The same for a client of `lci mcp`, in words.
-        reason: What it finds, or why: "has it", "6 of 10 are tests".
-        file, line: The location that it finds; "" for none in particular.
+        command: The command for a shell.
+        tool: The suggestion for a client of `lci mcp`, in words.
+        reason: Why it is suggested: "has it", "6 of 10 are tests".
+        file, line: The location that the command finds; "" if it is not a single one.
     """
 
     kind: str

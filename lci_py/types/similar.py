@@ -22,11 +22,11 @@ class Likeness(NamedTuple):
     """A definition, and its similarity to the given code.
 
     Attributes:
-        score: The mean of the next four, in [0, 1].
+        score: The mean of `meaning`, `words`, `same` and `shape`, in [0, 1].
         meaning: Cosine of the vectors.
         words: Dice coefficient of the parts of their names, each counted once.
         same: Dice coefficient of their runs of three tokens.
-        shape: That of runs of five tokens, with all names, numbers and strings alike.
+        shape: Dice coefficient of their runs of five tokens, where all names, numbers and strings count as equal.
         twin: Whether it is nearly the same code.
         stale: Whether its file has changed since it was indexed.
     """

@@ -72,7 +72,7 @@ class Call(NamedTuple):
 
 
 class Import(NamedTuple):
-    """One imported name. `name` is "" if the module itself is imported, "*" for everything in it."""
+    """One imported name. `name` is "" for the module itself, "*" for everything in it."""
 
     module: str
     name: str
@@ -102,9 +102,9 @@ class TypeHint(NamedTuple):
         kind: The kind of hint: `DECLARED` and the others.
         scope: The symbol (an index) that binds the name as a local, member or parameter, or that the hint is about; -1
             at the top level. The number of symbols and n: the anonymous function number n of the file's `lambdas`.
-        name: "" if the hint is about a symbol.
+        name: The name; "" if the hint is about a symbol.
         text: A type as written, without blanks, or another text; "" for a value.
-        expr: The value; empty if it is no chain of steps.
+        expr: The value as a chain of steps; empty if it is another kind of expression.
         within: The scope that encloses the text, numbered like `scope`: the method, if `scope` is the class in `self.x
             = y`.
     """
@@ -118,12 +118,12 @@ class TypeHint(NamedTuple):
 
     @property
     def subject(self) -> str | int:
-        """The key by which it is looked up in its scope: the name or, if it is about the scope itself, the kind."""
+        """The key for looking it up in its scope: the name; or, if it is about the scope itself, the kind."""
         return self.name if self.kind < TAKES else self.kind
 
     @property
     def is_type(self) -> bool:
-        """Whether it declares a type, which counts more than a value."""
+        """Whether it declares a type; a declared type takes precedence over a value."""
         return self.kind in (DECLARED, RETURN_TYPE)
 
     @property
@@ -133,7 +133,7 @@ class TypeHint(NamedTuple):
 
     @property
     def extended(self) -> str:
-        """The type of the objects on which an extension method is called, if it says its parameters; else ""."""
+        """The type of the receiver of an extension method, if the hint declares its parameters; else ""."""
         if self.kind != TAKES or "this " not in self.text:
             return ""
         modifier, _, type_ = self.text.partition(";")[0].rpartition(":")[2].rpartition(" ")
@@ -169,12 +169,12 @@ LAST_ARGUMENT = "last"
 
 
 class StoredFunction(NamedTuple):
-    """A function that a file stores where a call may find it, or a fact about such a slot.
+    """A function stored in a field, variable or parameter, from where calls may take it; or a fact about the slot.
 
     Attributes:
         kind: The kind of fact: `FIELD` and the others.
         owner: A struct type or class, the variable or type itself, a function or macro; "" for an unknown type.
-        name: Of the field or method; the number of the element or parameter, or the parameter's name.
+        name: The name of the field or method; the number of the element or parameter, or the parameter's name.
         value: The function; a parameter of `within`; in C, a field of a type. For types, a name; for defaults, the
             types of all parameters, a step each; none for a pointer to a function.
         within: The enclosing function (an index), -1 if there is none.
@@ -205,14 +205,14 @@ def stored_of(
 
 
 class Claim(NamedTuple):
-    """A value that a place states, or a key that is given twice.
+    """A value that a comment or code states, or a key that is given twice.
 
     Attributes:
-        symbol: The definition that it belongs to (an index into the symbols of the file); -1 for none, as of a flag.
+        symbol: The definition that it belongs to (an index into the symbols of the file); -1 for none, as for a flag.
         name: As written, `timeout` or `Config.timeout`; a flag with its dashes.
-        value: A normalized literal: `60`, `"text"`, `true`; of a key, how many lines up it is given first.
+        value: A normalized literal: `60`, `"text"`, `true`; for a repeated key, how many lines above it is given first.
         line: 1-based.
-        how: The kind of place, a word of `source.stated_values.HOW`.
+        how: The kind of statement, a word of `source.stated_values.HOW`.
     """
 
     symbol: int
@@ -247,10 +247,10 @@ class Registration(NamedTuple):
 
     Attributes:
         kind: One of `REGISTRATIONS`.
-        name: Of a route `GET /path`, without the method if it takes any; of an event or command; a router's prefix.
-        router: What a route or router is registered on: a variable; "" for the function or file around.
+        name: `GET /path`, or `/path` for any method; the name of an event or command; a router's prefix.
+        router: What a route or router is registered on: a variable; "" for the enclosing function or file.
         target: The function, as a name or `receiver.name`, or the router; "" if the function has no name.
-        scope: The symbol around (an index), as `Call.caller`.
+        scope: The enclosing symbol (an index), as `Call.caller`.
         symbol: The function (an index) if the text stands before it, as a decorator; else -1.
         line: 1-based.
     """
@@ -265,7 +265,7 @@ class Registration(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """A run of lines to rank. `symbol` is its definition (an index), -1 outside definitions."""
+    """A range of lines that is ranked as one unit. `symbol` is its definition (an index), -1 outside definitions."""
 
     symbol: int
     line: int
@@ -319,5 +319,5 @@ class FileRecord:
 
     @property
     def limit(self) -> str:
-        """The one of `LIMIT_REASONS` that keeps the record from being complete; "" if none."""
+        """Which of `LIMIT_REASONS` keeps the record from being complete; "" if it is complete."""
         return self.extract.limit

@@ -23,7 +23,7 @@ class UnusedRequest(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """A place with the name of a definition."""
+    """A location in the text with the name of a definition."""
 
     file: str
     line: int
@@ -33,9 +33,9 @@ class Unused(NamedTuple):
     """A definition that the program does not reach.
 
     Attributes:
-        reason: `unreferenced` and `tests`; of those by name `exported`, `outside` (a base outside of the repository may
-            call it) and `mentioned` (a text has the name, or a call that may mean something else).
-        mention: The first such place, or the first in a test.
+        reason: `unreferenced`, `tests` (only tests use it); if its name occurs, `exported`, `outside` (a base class
+            outside of the repository may call it) or `mentioned` (by a text, or a call that may mean something else).
+        mention: The first location with its name, or the first in a test.
     """
 
     place: Place

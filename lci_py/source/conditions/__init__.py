@@ -1,8 +1,8 @@
 """Build conditions of definitions: Go's constraints, `#if`, cfg, `if` and `try` around definitions, paths.
 
 Each family of languages reads nested byte ranges from a file, each with a condition. They become a sorted list of
-segments once per file, so that a definition costs one bisection however many conditions the file has. The text is
-normalised until equal conditions are equal strings; nothing is evaluated or simplified.
+segments once per file, so that a look-up costs one bisection. The text is normalised until equal conditions are equal
+strings; nothing is evaluated or simplified.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Tags:
 
     Args:
         family: `conditions` in the language's language.toml.
-        language: Its name: some conditions are in the path.
+        language: The language; the path of a file may also state a condition.
     """
 
     def __init__(self, family: str, language: str, file: File) -> None:
@@ -72,7 +72,7 @@ class Tags:
 
 
 def _segments(ranges: list[Range]) -> tuple[list[int], list[tuple[str, ...]]]:
-    """Cut nested ranges at their ends: where each segment starts, and the conditions in it, outermost first."""
+    """Cut nested ranges into segments: the start of each, and the conditions that hold in it, outermost first."""
     starts: list[int] = []
     conditions: list[tuple[str, ...]] = []
     stack: list[Range] = []

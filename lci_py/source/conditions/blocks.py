@@ -37,7 +37,7 @@ class Branch(NamedTuple):
     """One branch of a conditional.
 
     Attributes:
-        nodes: Its nodes in the order of the text; there may be more conditionals among them.
+        nodes: Its nodes in the order of the text; they may contain further conditionals.
         condition: The condition of the branch; "" if it always runs.
     """
 
@@ -56,7 +56,7 @@ class Syntax:
         entry: Pattern of the condition around a script's entry point, which is decided at run time and does not count.
         tidy: Normalises spellings that only this language has.
         equals: The equality operator.
-        words: Whether a negation is written `not (x)` rather than `!x`.
+        words: Whether the language writes `not (x)` rather than `!x`.
         single: Whether 'x' and "x" are the same string.
         shell: Whether a call's arguments are words after its name.
     """
@@ -138,9 +138,8 @@ class Reader:
         return text.negate(condition)
 
     def choice(self, options: Iterable[Branch]) -> list[Branch]:
-        """Branches of which only the first whose condition holds runs: each also requires the negation of
-        those before.
-        """
+        """Make alternatives exclusive: only the first branch whose condition holds runs, so each also requires the
+        negation of those before it."""
         branches: list[Branch] = []
         earlier: list[str] = []
         for nodes, own in options:
@@ -150,13 +149,13 @@ class Reader:
         return branches
 
     def one_of(self, subject: str, values: Iterable[str]) -> str:
-        """The condition that a subject equals one of some values, or matches it if the value is a pattern."""
+        """The condition that a subject equals one of several values, or matches a value that is a pattern."""
         either = " or " if self.syntax.words else " || "
         spelled = ((value, "=~" if value.startswith("/") else self.syntax.equals) for value in map(self.tidied, values))
         return clip(either.join(f"{subject} {equals} {value}" for value, equals in spelled))
 
     def is_entry(self, node: Node | None) -> bool:
-        """Whether a condition tests if the file is run as a program."""
+        """Whether a condition tests if the file is run as a program, as `__name__ == "__main__"`."""
         return bool(_compile(self.syntax.entry).search(self.raw(node)))
 
     def _token(self, match: re.Match[str]) -> str:
@@ -190,7 +189,7 @@ def if_branches(node: Node, reader: Reader) -> list[Branch]:
 
 
 def _passed_over(node: Node, first: Branch, reader: Reader) -> list[Branch]:
-    """The code after an `if` that ends in `return`: it runs if that branch is not taken (PHP, Lua)."""
+    """The code after an `if` whose branch ends in `return`: it runs only if that branch is not taken (PHP, Lua)."""
     around, after = node.parent, node.next_named_sibling
     last = [one.type for block in first.nodes for one in block.named_children[-1:]]
     if around is None or around.type not in ("program", "chunk") or after is None or last != ["return_statement"]:
@@ -220,12 +219,12 @@ def _caught(clause: Node, reader: Reader) -> str:
 
 
 def unread_branches(node: Node, reader: Reader) -> list[Branch]:
-    """The code in a `match` or `switch`: too rare around definitions to be parsed, so its condition is unknown."""
+    """The code in a `match` or `switch`, with an unknown condition: too rare around definitions to be parsed."""
     return [Branch(node.named_children, "…")]
 
 
 def short_circuit(node: Node, reader: Reader) -> list[Branch]:
-    """`a && b` and `a || b` as statements: the right side runs if the left one holds, or does not."""
+    """Read `a && b` and `a || b` as statements: `b` runs if `a` holds, or if it does not."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     operator = reader.raw(node.child_by_field_name("operator"))
     if left is None or right is None or operator not in ("&&", "||", "and", "or"):

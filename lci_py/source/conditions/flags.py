@@ -25,8 +25,8 @@ def readable(text: str, predicates: tuple[str, ...], *, words: bool = False) -> 
 
     Args:
         text: The condition, on one line.
-        predicates: The setting `feature_flags`: `f` means a call with the flag's name on any receiver, `settings.*`
-            also a value of that name.
+        predicates: The setting `feature_flags`: `f` means a call of `f` on any receiver with the flag's name as
+            argument; `settings.*` also matches a plain value.
         words: Whether a call's arguments are words after its name, as in a shell.
     """
     if not any(map(text.__contains__, _stems(predicates))):
@@ -37,7 +37,7 @@ def readable(text: str, predicates: tuple[str, ...], *, words: bool = False) -> 
 
 @lru_cache(maxsize=8)
 def _stems(predicates: tuple[str, ...]) -> tuple[str, ...]:
-    """Texts one of which occurs in every text that tests a flag."""
+    """Substrings of the predicates; every text that tests a flag contains one of them."""
     return tuple(dict.fromkeys(name.partition("*")[0] for name in predicates))
 
 

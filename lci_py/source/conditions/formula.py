@@ -26,7 +26,7 @@ _CLOSE = frozenset(_OPEN.values())
 
 
 class Tokens:
-    """The tokens of a text. Time and memory are linear in its length, whatever it holds.
+    """The tokens of a text. Time and memory are linear in the text's length.
 
     Attributes:
         text: The text.
@@ -53,7 +53,7 @@ class Tokens:
         return self.text[self._starts[start] : self._starts[end - 1] + len(self.texts[end - 1])] if start < end else ""
 
     def top(self, start: int, end: int) -> list[int]:
-        """The indices of the tokens from `start` to before `end` outside of brackets, with the brackets themselves."""
+        """The indices of the tokens from `start` to before `end` outside of brackets; the brackets themselves count."""
         found = []
         at = start
         while at < end:
@@ -73,7 +73,7 @@ class Tokens:
         return [(cut + 1, following) for cut, following in zip(cuts, [*cuts[1:], end], strict=True)]
 
     def inside(self, start: int, end: int) -> tuple[int, int]:
-        """The start and end of the same tokens without the round brackets around the whole."""
+        """Strip round brackets around the whole of the tokens from `start` to `end`; returns the new start and end."""
         while end - start > 2 and self.texts[start] == "(" and self.ends.get(start) == end - 1:
             start, end = start + 1, end - 1
         return start, end
@@ -140,7 +140,7 @@ class Atom(NamedTuple):
 
     @property
     def source(self) -> str:
-        """The source text of the part."""
+        """The source text of the atom."""
         return self.tokens.source(self.start, self.end) if self.tokens.is_balanced else self.tokens.text
 
     @property
@@ -176,10 +176,10 @@ class Grammar(NamedTuple):
 
     Attributes:
         words: Whether `and`, `or` and `not` are operators, too.
-        opaque: Tokens that make everything beside them one atom, as in `OPAQUE`.
+        opaque: Operators that are not parsed: an operand with one of them is a single atom, as in `OPAQUE`.
         comparisons: As in `COMPARISONS`.
-        loose: Negations of a whole comparison: with `not` in it, `not a == b` is `not (a == b)`. Otherwise it means
-            `(not a) == b`, which is an atom.
+        loose: Negations that bind more loosely than a comparison: if `not` is one, `not a == b` is `not (a == b)`; else
+            it is `(not a) == b`, which is an atom.
     """
 
     words: bool = True

@@ -25,7 +25,7 @@ _IMPORTS_C = lazily(
 
 
 def ranges(file: File) -> list[Range]:
-    """The file's conditions, each for all of it: from its name, from its constraint, and cgo.
+    """The conditions of a file, each valid for all of it: from its name, its constraint, and cgo.
 
     A file whose name the go command ignores is never built.
     """
@@ -50,8 +50,8 @@ def _name_tags(path: str) -> list[str]:
 def _constraint(source: bytes) -> list[str]:
     """The `//go:build` line, or the `// +build` lines if there is none.
 
-    The former may be on any line of its own before the package clause, the latter must be followed by a blank line and
-    precede any comment other than `//`.
+    The former may be on any line of its own before the package clause, `// +build` lines must be followed by a blank
+    line and precede any comment other than `//`.
     """
     if _BUILD not in source and _PLUS not in source:
         return []

@@ -1,4 +1,4 @@
-"""Source sets of Kotlin, Java and Scala: only its folder says which builds a file belongs to."""
+"""Source sets of Kotlin, Java and Scala: the folder of a file says which builds it belongs to."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ def source_root(language: str, path: str) -> str:
 
 
 def _of_set(name: str) -> str | None:
-    """`jvmMain` is `jvm`, `nonJvm` `!jvm`, `jvmAndPosix` `jvm || posix`, `appleNonMacosX64` `apple && !macosX64`."""
+    """The condition of a source set: `!jvm` for `nonJvm`, `jvm || posix` for `jvmAndPosix`; None if it is in every
+    build."""
     name = name.removesuffix("Main") if name != "Main" else name
     if not name or _PLAIN.fullmatch(name):
         return None
@@ -91,7 +92,7 @@ def _lower(name: str) -> str:
 
 
 def _of_folder(name: str) -> str | None:
-    """`scala-2.13` is `scala 2.13`, `scala-2.13+` `scala >= 2.13`, `java9` `java >= 9`."""
+    """The condition of a versioned folder: `scala 2.13` for `scala-2.13`, `scala >= 2.13` for `scala-2.13+`."""
     word = name.rstrip("-+.0123456789_")
     if word == "scala":
         return _of_version(word, name)

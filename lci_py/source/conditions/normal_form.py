@@ -75,7 +75,7 @@ def _print_condition(condition: Condition, constants: bool) -> str:
 
 
 def _sides(condition: Condition, constants: bool, *, is_choice: bool) -> list[str]:
-    """The operands of a conjunction or disjunction; nested disjunctions are flattened. `join` does so for `&&`."""
+    """The operands of a conjunction or disjunction. Nested disjunctions are flattened here, conjunctions by `join`."""
     if is_choice and isinstance(condition, Some):
         return [text for part in condition.parts for text in _sides(part, constants, is_choice=True)]
     text = _print_condition(condition, constants)

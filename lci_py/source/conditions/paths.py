@@ -57,8 +57,8 @@ def shared_path(language: str, path: str) -> str:
 def inferred_condition(language: str, path: str) -> str | None:
     """The platform that folders and the file's name suggest: `windows` for `src/win/pipe.c`. None if they suggest none.
 
-    It is only a hint: it may tell two files apart, but decides nothing else. The innermost word counts, one for the
-    operating system and one for the processor.
+    It is only a hint, used to tell two files apart. The innermost word counts, separately for operating system and
+    processor.
     """
     return _read(path)[0] if _says(language, "platform_paths") else None
 

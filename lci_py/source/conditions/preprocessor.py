@@ -63,7 +63,7 @@ class _Directive(NamedTuple):
 
 
 def ranges(file: File) -> list[Range]:
-    """The branches of a file's conditionals; include guards are none."""
+    """The branches of a file's conditionals; include guards do not count."""
     source = file.source
     if not _IFS.search(source):
         return []
@@ -100,7 +100,7 @@ def ranges(file: File) -> list[Range]:
 
 
 def _blocks(found: Sequence[_Directive]) -> Iterator[tuple[list[int], int]]:
-    """By position, the indices of the directives of each `#if`, and its nesting depth."""
+    """The directives of each `#if`, in the order of the text: their indices, and the nesting depth."""
     blocks: list[tuple[list[int], int]] = []
     opened: list[list[int]] = []
     for number, one in enumerate(found):
@@ -115,7 +115,7 @@ def _blocks(found: Sequence[_Directive]) -> Iterator[tuple[list[int], int]]:
 
 
 def _guard(found: Sequence[_Directive], number: int, source: bytes) -> _Directive | None:
-    """The `#define` of the name that an `#if` tests, if only directives precede it."""
+    """The `#define` of the name that an `#if` tests, if only directives are between them; else None."""
     opening = found[number]
     name = _GUARD.fullmatch(_expression(opening.word, opening.rest))
     depth = 0

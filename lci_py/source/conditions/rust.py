@@ -86,7 +86,7 @@ def _call(call: Node, known: Mapping[str, str]) -> Iterator[Range]:
     """The conditions of items in the arguments of a macro call, and notes on the modules among them.
 
     Args:
-        known: By name, the conditions that the file's own macros put before their items, from `condition_of_macro`.
+        known: Conditions of the file's own macros by name, from `condition_of_macro`.
     """
     name, arguments = call.child_by_field_name("macro"), call.children[-1]
     pending: list[_Block] = []
@@ -117,7 +117,7 @@ _ATTRIBUTE_TEXT = lazily(r"#\[(?:[^\[\]\"]|\"(?:\\.|[^\"\\])*\"|\[[^\[\]]*\])*\]
 
 
 class _Block(NamedTuple):
-    """Brackets in the arguments of a macro."""
+    """A bracketed block in the arguments of a macro."""
 
     tree: Node
     condition: str = ""  # of what stands in them
@@ -220,9 +220,8 @@ def module_note(attributes: list[str]) -> str:
 
 
 def macro_note(text: str) -> str:
-    """The note on a macro, from its definition: `when=` and the condition that it puts before the items it is given; ""
-    if it does something else with them.
-    """
+    """The note on a macro, from its definition: `when=` and the condition that it puts before its items; "" if it does
+    something else with them."""
     condition = condition_of_macro(text)
     return "" if condition is None else f"when={quote(condition)}"
 

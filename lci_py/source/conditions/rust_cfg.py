@@ -72,7 +72,7 @@ def _conditional(attribute: str) -> tuple[str, str]:
 
 
 def predicate(text: str) -> str:
-    """`all(a, not(b))` is `a && !b`. What does not parse stays as it is written, on one line."""
+    """A `cfg` predicate as a condition: `all(a, not(b))` is `a && !b`. Text that does not parse is kept."""
     return clip(_read(text), MAX_PREDICATE)
 
 
@@ -118,7 +118,7 @@ def quote(text: str) -> str:
 
 
 def unquote(word: str) -> str:
-    """The text that `quote` made a word of."""
+    """The inverse of `quote`."""
     return re.sub(
         r"(?:%[0-9a-f]{2})+",
         lambda match: bytes.fromhex(match.group().replace("%", "")).decode("utf-8", "replace"),

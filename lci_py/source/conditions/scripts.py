@@ -99,7 +99,7 @@ ruby_ranges = Syntax(
 
 # Lua
 def _or_branches(node: Node, reader: Reader) -> list[Branch]:
-    """`M.f = M.f or function …` defines the function only if it does not exist yet."""
+    """The branch of `M.f = M.f or function …`, which defines the function only if it does not exist yet."""
     assigned = re.match(r"([\w.:]+) ?= ?(.*)", reader.raw(node))
     is_kept = assigned is not None and assigned[2].startswith(f"{assigned[1]} or ")
     return [Branch(node.children, reader.negate(assigned[1]))] if assigned is not None and is_kept else []
@@ -204,7 +204,7 @@ def _pattern_branches(node: Node, reader: Reader) -> list[Branch]:
 
 
 def _list_branches(node: Node, reader: Reader) -> list[Branch]:
-    """`a && b || c`: b under a, c under not a. In a longer list, the last one depends on all before it."""
+    """The branches of `a && b || c`: b if a holds, else c. In a longer list, the last part depends on all before it."""
     branches = []
     for _ in range(MAX_DEPTH):
         if len(node.children) != 3:

@@ -75,7 +75,7 @@ def alternatives(condition: str) -> list[str]:
 
 
 def join(conditions: Iterable[str]) -> str | None:
-    """The conjunction of `conditions`, each part once; None if there are none."""
+    """The conjunction of `conditions`, with each conjunct once; None without conditions."""
     parts = list(dict.fromkeys(part for condition in conditions for part in conjuncts(condition) if part))
     if len(parts) > 1:
         parts = list(dict.fromkeys(f"({part})" if _has_top(part, _LOOSELY) else part for part in parts))
@@ -117,7 +117,7 @@ def is_bracketed(condition: str) -> bool:
 
 
 def any_of(options: list[str]) -> str:
-    """A disjunction in which every `&&` and every choice by `?` is put in brackets, as by gofmt."""
+    """A disjunction; options that contain `&&` or `?:` are put in brackets, as by gofmt."""
     if len(options) < 2:
         return "".join(options)
     return " || ".join(
@@ -134,7 +134,7 @@ def _has_top(text: str, operators: frozenset[str]) -> bool:
 
 
 def clip(text: str, most: int = MAX_CONDITION) -> str:
-    """A text on one line, of at most so many characters, cut with `…`."""
+    """A text on one line, cut to `most` characters, with `…` at the end."""
     text = " ".join(text.split())
     return text if len(text) <= most else text[: most - 1] + "…"
 

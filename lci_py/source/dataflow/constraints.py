@@ -80,7 +80,7 @@ class Function(NamedTuple):
     """A function with a body.
 
     Attributes:
-        symbol: Its place among the file's symbols; for the anonymous function of index i, -2 - i.
+        symbol: Its index among the file's symbols; -2 - i for the anonymous function i.
         owner: Index of the class that it is a method of, or -1.
         flags: `STATIC` and so on.
         result: Node of its return value.
@@ -102,8 +102,8 @@ class Flow:
     Attributes:
         strings: Names and keys; the first is "".
         nodes: Number of nodes, including 0.
-        classes: Per class, its place among the file's symbols, or -1.
-        rows: Four numbers each.
+        classes: Per class, its index among the file's symbols, or -1.
+        rows: The constraints: four numbers each, a kind and three operands.
         callers: Per row of `SITE_KINDS`, in order, the index of the enclosing function, -1 at the top level.
     """
 
@@ -174,14 +174,14 @@ ENTERED = ".__enter__()"
 
 
 class HintNode(NamedTuple):
-    """A type hint as a node of the syntax tree, whose text is only read if a call depends on the name.
+    """A type hint that is still a node of the syntax tree: its text is only read if a call depends on the name.
 
     Attributes:
-        around: Place of the innermost enclosing function or class, or -1.
+        around: Symbol index of the innermost enclosing function or class, or -1.
         role: `LOCAL`, `MEMBER_OF` or `RESULT`.
         name: The name; "" for a result.
-        what: `TYPE_OF` or `VALUE_OF`; `EACH_OF`, `ENTERED` or another final step of the expression; "" if the name is
-            only known to be bound.
+        what: `TYPE_OF`, `VALUE_OF`, or the last step of the expression, such as `EACH_OF` or `ENTERED`; "" if the hint
+            only says that the scope binds the name.
         node: The type or the value.
     """
 
@@ -206,12 +206,12 @@ class Scope:
 
 
 class Implicit(NamedTuple):
-    """A call that the language may make without a written call.
+    """A call that the language makes implicitly, as `with` calls `__enter__`.
 
     Attributes:
         name: A method (`__enter__`), an attribute that is read or, with `=` after it, one that is assigned.
         receiver: The object.
-        suffix: Calls on the object that come first.
+        suffix: The steps between the object and the receiver of the call.
     """
 
     name: str
@@ -246,16 +246,16 @@ class FlowBuilder:
     # --- nodes ----------------------------------------------------------------------------------------------------
 
     def string(self, text: str) -> int:
-        """The index of a name in the strings."""
+        """The index of a text in `Flow.strings`; added if it is new."""
         return self._strings.setdefault(text[:200], len(self._strings))
 
     def node(self) -> int:
-        """A new node."""
+        """Create a node and return its number."""
         self._nodes += 1
         return self._nodes - 1
 
     def scope(self, parent: Scope, function: int, owner: int = -1, hidden: bool = False) -> Scope:
-        """A scope inside another one."""
+        """Create a scope inside another scope."""
         found = Scope(parent, function, owner, hidden)
         self._scopes.append(found)
         return found
@@ -281,12 +281,12 @@ class FlowBuilder:
         self._rows += (kind, a, b, c)
 
     def copy(self, node: int, source: int) -> None:
-        """`node` may hold whatever `source` may hold."""
+        """Add the constraint that `node` may hold whatever `source` may hold."""
         if node and source and node != source:
             self.row(COPY, node, source)
 
     def value(self, kind: int, *operands: int) -> int:
-        """A new node, defined by a constraint."""
+        """Create a node that a constraint of this kind defines, and return its number."""
         node = self.node()
         self.row(kind, node, *operands)
         return node
@@ -296,7 +296,7 @@ class FlowBuilder:
         return self.value(LOAD, obj, self.string(name)) if obj else 0
 
     def put(self, container: int, key: str, value: int) -> None:
-        """A value becomes an element of a container, under a key or, if that is "", under any."""
+        """Add the constraint that a container holds a value, under a key; "" stands for an unknown key."""
         if container and value:
             self.row(PUT, container, self.string(key), value)
 
@@ -350,7 +350,7 @@ class FlowBuilder:
         return len(self.functions) - 1
 
     def anonymous(self, around: int, line: int, end_line: int, span: tuple[int, int], flags: int = 0) -> int:
-        """Add an anonymous function and return its index; `around` is the place of the enclosing symbol, or -1."""
+        """Add an anonymous function and return its index; `around` is the index of the enclosing symbol, or -1."""
         self.lambdas.append(Lambda(around, line, end_line))
         self.spans.append(span)
         return self.function(-1 - len(self.lambdas), flags=flags)
@@ -367,7 +367,8 @@ class FlowBuilder:
         self.functions[function] = known._replace(flags=known.flags | flags)
 
     def finish(self) -> Flow:
-        """All constraints. A name that a scope does not bind gets the node of the innermost scope that binds it."""
+        """Return all constraints. A name that a scope does not bind gets the node of the innermost scope that binds
+        it."""
         same = list(range(self._nodes))
         for scope in self._scopes:
             for name, node in scope.names.items():

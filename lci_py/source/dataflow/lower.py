@@ -32,7 +32,7 @@ def lower(
     """The constraints of a file; None if its language has no lowering, or if it is nested too deeply.
 
     Args:
-        captured: Its definitions, with their places among the symbols.
+        captured: Its definitions, with their symbol indices.
         followed: Whether the points-to analysis covers the file (`is_followed`); else only its type hints are needed.
     """
     if not has_rule(language, "lowered"):
@@ -58,7 +58,7 @@ class Anonymous:
 
     def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
         """Args:
-        spans: First byte and end of each.
+        spans: First byte and end of each anonymous function.
         """
         self._spans = spans
         self._order = sorted(range(len(spans)), key=lambda place: (spans[place][0], -spans[place][1]))
@@ -74,7 +74,7 @@ class Anonymous:
         self._ranks = {place: at for at, place in enumerate(self._order)}
 
     def at(self, byte: int) -> tuple[int, int]:
-        """Its index and first byte; (-1, -1) if there is none."""
+        """Index and first byte of the innermost anonymous function at a byte; (-1, -1) if there is none."""
         at = bisect_right(self._starts, byte) - 1
         while at >= 0 and self._ends[at] <= byte:
             at = self._outer[at]
@@ -91,10 +91,10 @@ class Anonymous:
         return -2 - place if place >= 0 and start > starts.get(named, -1) else named
 
     def end(self, place: int) -> int:
-        """The end of a function."""
+        """The end byte of an anonymous function."""
         return self._spans[place][1]
 
     def outer(self, place: int) -> tuple[int, int]:
-        """The function enclosing another one, as in `at`."""
+        """The anonymous function that encloses another one, as `at` returns it."""
         at = self._outer[self._ranks[place]]
         return (self._order[at], self._starts[at]) if at >= 0 else (-1, -1)

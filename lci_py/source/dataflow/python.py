@@ -84,7 +84,7 @@ _QUOTES = b"\"'"
 
 
 def _no_value(_node: Node) -> None:
-    """Handles a node without values in it."""
+    """Handles a node that contains no values."""
 
 
 class PythonFlow(PythonHints):
@@ -94,8 +94,8 @@ class PythonFlow(PythonHints):
         self, source: bytes, places: Mapping[int, int], imports: Sequence[Import], *, followed: bool
     ) -> None:  # fmt: skip
         """Args:
-        places: First byte of a definition's name to its place among the symbols.
-        followed: Whether the points-to analysis covers the file.
+        places: First byte of a definition's name to its symbol index. followed: Whether the points-to analysis covers
+        the file.
         """
         super().__init__(source)
         self._places = places
@@ -192,14 +192,14 @@ class PythonFlow(PythonHints):
             self._follow_call(receiver, value, name + behind)
 
     def _tested(self, node: Node | None) -> int:
-        """Walk what is used as a truth value."""
+        """Walk an expression used as a truth value, which calls its `__bool__`; returns its node."""
         value = self._value(node)
         if node is not None and value:
             self._follow_call(node, value, "__bool__")
         return value
 
     def _iterates(self, node: Node, right: Node | None) -> None:
-        """`for … in right`, also in a comprehension."""
+        """Record the calls of `for … in right` (statement or comprehension)."""
         later = asynchronous(node)
         self._calls_on(right, 0, f"__{later}iter__")
         self._calls_on(right, 0, f"__{later}next__", suffix=f".__{later}iter__()")
@@ -308,7 +308,7 @@ class PythonFlow(PythonHints):
         return flow.value(CLASS, place)
 
     def _make_class(self, node: Node, listed: Node | None, bases: list[int]) -> None:
-        """What a class statement calls: its metaclass, or that of its bases, and their `__init_subclass__`."""
+        """Record what a class statement calls: its metaclass, or its bases' one, and their `__init_subclass__`."""
         flow, line = self.flow, node.start_point[0] + 1
         called = [flow.load(base, name) for base in bases if base for name in (METACLASS, "__init_subclass__")]
         for child in children(listed) if listed is not None else ():
@@ -470,7 +470,7 @@ class PythonFlow(PythonHints):
             self._assign(first_child(alias), found)
 
     def _alias(self, node: Node) -> int:
-        """`x as y` outside `with` and `except`, as in `except*`."""
+        """Handle `x as y` outside `with` and `except`, as in `except*`."""
         self._know_alias(node)
         self._block(node)
         return 0
@@ -664,7 +664,7 @@ class PythonFlow(PythonHints):
         return self.flow.call(self._scope, callee, line, arguments)
 
     def _accessor(self, arguments: list[tuple[int, int]], flag: int) -> int:
-        """`property(f, g)`, `classmethod(f)` in the body of a class: the function with that flag."""
+        """The function in `property(f, g)` or `classmethod(f)` in a class body, marked with `flag`."""
         flow = self.flow
         function = self._function_of.get(arguments[0][1], -1)
         if function < 0 or arguments[0][0] not in (0, ~flow.string("fget")):
@@ -809,7 +809,7 @@ class PythonFlow(PythonHints):
         return 0
 
     def _interpolation(self, node: Node) -> None:
-        """A value in an f-string."""
+        """Handle a value in an f-string, which is formatted by `__format__`."""
         shown = [child for child in children(node) if child.type == "type_conversion"]
         for child in children(node):
             value = self._value(child)
@@ -832,7 +832,7 @@ class PythonFlow(PythonHints):
         return 0
 
     def _declare(self, target: int, declared: Node) -> None:
-        """Record the declared types of a variable or result, as far as a program may define them."""
+        """Record the declared types of a variable or result; types that no program defines (`int`) are skipped."""
         for text in types_of(self._text(declared)):
             head, *rest = text.split(".")
             kind = self.flow.use(self._scope, head)
@@ -843,7 +843,7 @@ class PythonFlow(PythonHints):
     # --- tests --------------------------------------------------------------------------------------------------------
 
     def _if(self, node: Node) -> None:
-        """`if isinstance(x, T):`, and the code after `if not isinstance(x, T): return`."""
+        """Narrow the type of `x` in `if isinstance(x, T):`, and after `if not isinstance(x, T): return`."""
         condition, body = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
         if condition is not None and body is not None:
             self._narrow_all(node, condition, body)

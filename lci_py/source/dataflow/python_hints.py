@@ -1,4 +1,4 @@
-"""What Python's text says of the types of names: annotations, assignments, loops, and tests such as `isinstance`."""
+"""Reads the types of names from Python's text: annotations, assignments, loops, and tests such as `isinstance`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAMES = frozenset({"identifier", "attribute"})
 
 
 class PythonHints:
-    """Records type hints, and the types of names in parts of the text, in `flow`."""
+    """Adds type hints, and the narrowed types of names in ranges of the text, to `flow`."""
 
     def __init__(self, source: bytes) -> None:
         self.flow = FlowBuilder()
@@ -66,7 +66,7 @@ class PythonHints:
             self._know(role, name, VALUE_OF, one)
 
     def _give_each(self, node: Node, left: Node, right: Node | None) -> None:
-        """Record the hints of `a, b = …`: from the value beside each name, or from the elements of one value."""
+        """Record the hints of `a, b = …`: each from the value at its position, or from the elements of one value."""
         targets = list(children(left))
         sources = list(children(right)) if right is not None and right.type in TUPLES else []
         starred = any(child.type in ("list_splat_pattern", "list_splat") for child in (*targets, *sources))
@@ -82,7 +82,7 @@ class PythonHints:
                 self._know(LOCAL, self._text(target), f".{number}" if known else "", right if known else None)
 
     def _each_of(self, left: Node | None, right: Node | None) -> None:
-        """Record that a name, or several, are elements of the value on the right."""
+        """Record that the names on the left are elements of the value on the right."""
         if left is None or right is None:
             return
         function, arguments = self._call_parts(right)
@@ -106,7 +106,7 @@ class PythonHints:
                 self._know(LOCAL, self._text(target), f"{EACH_OF}.{number}" if known else "", right if known else None)
 
     def _call_parts(self, node: Node) -> tuple[str, list[Node]]:
-        """The name of a called function, and its arguments; for `x.items()`, the object."""
+        """The name of a called function, and its arguments; for `x.items()`, `x` is the argument."""
         function = node.child_by_field_name("function") if node.type == "call" else None
         listed = node.child_by_field_name("arguments") if function is not None else None
         if function is None or listed is None:
@@ -157,7 +157,7 @@ class PythonHints:
         self.flow.narrowed.append((start, end, text, "|".join("".join(self._text(one).split()) for one in kinds)))
 
     def _know_case(self, node: Node) -> None:
-        """`case T(…):` for a name, and `case T(…) as x:`."""
+        """Record the type that `case T(…):` gives to the matched name, and `case T(…) as x:` to `x`."""
         body = node.child_by_field_name("consequence")
         pattern = first_child(node)
         inner = first_child(pattern) if pattern is not None and pattern.type == "case_pattern" else None

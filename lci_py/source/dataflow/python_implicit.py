@@ -1,7 +1,7 @@
 """The methods that Python calls implicitly, and the expression that a value comes from.
 
 Source:
-    The Python language reference, 3.3 ("Special method names"). Of an operator, the method of the left operand.
+    The Python language reference, 3.3 ("Special method names"). Of an operator, only the left operand's method.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def first_child(node: Node) -> Node | None:
 
 
 def of_operator(node: Node, prefix: str) -> Iterator[str]:
-    """The method of an operator node; `prefix` is `__`, or `__i` for an assignment."""
+    """The names of the methods that an operator calls; `prefix` is `__`, or `__i` for an augmented assignment."""
     operator = node.child_by_field_name("operator")
     name = _OPERATORS.get(operator.type.removesuffix("=")) if operator is not None else None
     if name is not None:
@@ -66,7 +66,7 @@ def of_operator(node: Node, prefix: str) -> Iterator[str]:
 
 
 def comparison_methods(node: Node) -> Iterator[tuple[str, Node]]:
-    """The methods of a chain of comparisons, each with its receiver: `x in y` calls `y.__contains__`."""
+    """The methods that a chain of comparisons calls, each with its receiver: `x in y` calls `y.__contains__`."""
     before: Node | None = None
     name = ""
     for child in node.children:
@@ -83,7 +83,7 @@ def comparison_methods(node: Node) -> Iterator[tuple[str, Node]]:
 def attribute_name(listed: Node, given: Mapping[str, Node]) -> str:
     """The name that `getattr(x, name)` takes, with `*` for a computed part: `visit_*` for `f"visit_{kind}"`.
 
-    `ANY_NAME` if nothing of the name is written and the object is the own one; "" if it is another one.
+    If no part of the name is constant: `ANY_NAME` if the object is `self`, else "".
 
     Args:
         listed: The arguments.
@@ -99,7 +99,7 @@ def attribute_name(listed: Node, given: Mapping[str, Node]) -> str:
 
 
 def _pattern(node: Node, given: Mapping[str, Node], depth: int = 3) -> str:
-    """A text with `*` for each part that is computed."""
+    """A string expression as a glob, with `*` for each computed part."""
     if node.type == "string":
         parts = [child for child in node.named_children if child.type not in ("string_start", "string_end")]
         return "".join((child.text or b"").decode() if child.type == "string_content" else "*" for child in parts)
@@ -120,7 +120,7 @@ def _pattern(node: Node, given: Mapping[str, Node], depth: int = 3) -> str:
 
 
 def _of_text_method(call: Node, given: Mapping[str, Node], depth: int) -> str:
-    """The text that a method of a text gives: `"visit_{}".format(kind).lower()`."""
+    """The result, as a glob, of a string's method: `"visit_{}".format(kind).lower()`."""
     function = call.child_by_field_name("function")
     of, name = (
         function.child_by_field_name(field) if function is not None else None for field in ("object", "attribute")
@@ -134,12 +134,12 @@ def _of_text_method(call: Node, given: Mapping[str, Node], depth: int) -> str:
 
 
 def asynchronous(node: Node | None) -> str:
-    """The letter in the names of methods that an asynchronous statement calls (`__aiter__`)."""
+    """The letter `a` in the names of an asynchronous statement's methods (`__aiter__`); "" for other statements."""
     return "a" if node is not None and node.children[0].type == "async" else ""
 
 
 def operand_of(node: Node) -> Node:
-    """The expression whose type a value has: `x` of `x or []` and of `x if c else None`; else the node itself."""
+    """The operand that has an expression's type: `x` of `x or []` and of `x if c else None`; else the node itself."""
     parts = [child for child in node.named_children if child.type != "comment"]
     operator = node.child_by_field_name("operator") if node.type == "boolean_operator" else None
     if node.type == "conditional_expression" and len(parts) == 3:

@@ -30,19 +30,20 @@ MOST = 2_000
 
 
 class Table(NamedTuple):
-    """What `frameworks.toml` of a language says.
+    """A language's `frameworks.toml`, which lists how its frameworks register functions.
 
     Attributes:
-        signs: Texts of which a file with registrations has one.
-        calls, attributes, texts: The rows.
-        reader: `rails`, if no table can list what registers a route.
-        fixtures: Whether tests name fixtures by their parameters.
-        templates: What the path of a template's file has behind the name that the code gives it.
-        controllers: Which types are controllers, and where their templates are.
-        actions: Methods of a type that each answer a route: `NAME METHOD PATH`, and which types those are.
-        settings: Which files of settings give all routes a prefix, and the pattern of it.
-        fresh: Whether a router that nothing mounts is at the root, if it has no name.
-        mounted: Files, by their paths, of which that is not so.
+        signs: Substrings; a file that contains none of them has no registrations.
+        calls, attributes, texts: Rows that match calls, attributes, or the plain text.
+        reader: `rails` if routes follow conventions that no table can list.
+        fixtures: Whether a test's parameters are names of fixtures.
+        templates: Suffixes that lead from a template's name in code to the path of its file.
+        controllers: How to recognise controllers and their templates.
+        actions: Methods that answer a route by their name, each as `NAME METHOD PATH`, and the types that have such
+            methods.
+        settings: Settings files with a prefix of all routes, and its pattern.
+        fresh: Whether a nameless router that is mounted nowhere serves the root path.
+        mounted: Pattern of the paths of files for which `fresh` does not hold.
         hook: The rows of `hooks_of`.
     """
 
@@ -65,11 +66,11 @@ class Hook(NamedTuple):
     """Methods of a class that a base class from a library calls: `Thread.start` calls `run`.
 
     Attributes:
-        callers: The methods of the base that call them.
-        takers: Functions of the library that call them on an object or class that is passed to them; None if there are
-            none.
-        names: Their names.
-        pattern: A regular expression of the names of further ones: `visit_*`.
+        callers: The methods of the base class that call the hooks.
+        takers: Functions of the library that call the hooks of an object or class that they are given; None if there
+            are none.
+        names: The names of the hooks.
+        pattern: A regular expression of further names, from `visit_*`.
     """
 
     callers: frozenset[str]
@@ -78,7 +79,7 @@ class Hook(NamedTuple):
     pattern: re.Pattern[str]
 
     def has(self, name: str) -> bool:
-        """Whether a method of this name is one of them."""
+        """Whether a method of this name is a hook."""
         return name in self.names or self.pattern.fullmatch(name) is not None
 
 
@@ -104,7 +105,7 @@ def _pattern_of(names: Iterable[str]) -> re.Pattern[str]:
 
 @cache
 def _hooks(language: str) -> dict[str, list[tuple[re.Pattern[str], Hook]]]:
-    """Package, or "" for all, to the last names of its bases and their hooks."""
+    """Package ("" for any) to its base classes, each as a pattern of the class name with its hooks."""
     found: dict[str, list[tuple[re.Pattern[str], Hook]]] = {}
     for row in table_of(language).hook:
         methods = row["methods"].split()
@@ -126,25 +127,25 @@ def _hooks(language: str) -> dict[str, list[tuple[re.Pattern[str], Hook]]]:
 
 @cache
 def hook_packages(language: str) -> frozenset[str]:
-    """The packages whose classes call methods of classes that are derived from them."""
+    """The packages with base classes that call methods of derived classes."""
     return frozenset(_hooks(language)) - {""}
 
 
 @cache
 def hook_callers(language: str) -> frozenset[str]:
-    """The methods of such classes that call them."""
+    """The library methods that call hooks."""
     return frozenset().union(*(hook.callers for rows in _hooks(language).values() for _, hook in rows))
 
 
 @lru_cache(4_096)
 def hooks_of(language: str, base: str) -> tuple[Hook, ...]:
-    """The hooks of a class that no file defines.
+    """The hooks that a base class from a library calls.
 
     Args:
-        language: Of the file that names it.
-        base: Its dotted name. A library offers a class in several modules (`django.views.View`,
+        language: The language of the file that names the class.
+        base: The dotted name of the base class. A library offers a class in several modules (`django.views.View`,
             `django.views.generic.base.View`), so only the first part, the package, and the last one are compared. A
-            name without a package is compared with those of all packages.
+            name without a package matches classes of any package.
     """
     parts = re.split(r"::|[./\\]", base)
     rows = _hooks(language).get(parts[0] if len(parts) > 1 else "", ())
@@ -158,11 +159,12 @@ def registrations(
     symbols: Sequence[Symbol],
     caller: Callable[[int], int],
 ) -> tuple[list[Registration], list[Call]]:
-    """What a file registers, and for each function that is registered by its name, a call that stands for the edge.
+    """The registrations of a file; and a synthetic call, as an edge of the call graph, for each function registered by
+    name.
 
     Args:
-        language: Of the file.
-        captured, finder, symbols: Its syntax.
+        language: The language of the file.
+        captured, finder, symbols: Query matches, scopes and definitions of the file.
         caller: The innermost function around a byte, as `Call.caller`.
     """
     table = table_of(language)
@@ -196,7 +198,7 @@ def registrations(
 
 
 def template_includes(language: str, path: str, source: bytes) -> list[Call]:
-    """Calls that stand for the templates that a template includes, of a file without a grammar."""
+    """A template's includes of other templates, as synthetic calls; for template languages without a grammar."""
     rows = [row for row in table_of(language).texts if re.search(row["files"], path)]
     if not rows:
         return []
@@ -208,7 +210,7 @@ def template_includes(language: str, path: str, source: bytes) -> list[Call]:
 
 
 def _read_texts(source: bytes, caller: Callable[[int], int], rows: Sequence[Row], registry: Registry) -> None:
-    """Give to `registry` what a regular expression finds: a router, a template, the function of a command."""
+    """Add to `registry` what a row's regular expression matches in the text: routers, templates, commands."""
     for row in rows:
         line, end = 1, 0
         for found in re.finditer(row["pattern"].encode(), source):
@@ -223,7 +225,7 @@ def _read_texts(source: bytes, caller: Callable[[int], int], rows: Sequence[Row]
 
 
 def _fixtures(source: bytes, symbols: Sequence[Symbol], registry: Registry) -> None:
-    """Give to `registry` the fixtures that tests and fixtures take as parameters (pytest)."""
+    """Add to `registry` the fixtures that tests and other fixtures take as parameters (pytest)."""
     lines = source.split(b"\n")
     for number, symbol in enumerate(symbols):
         is_test = symbol.name.startswith("test")

@@ -1,4 +1,4 @@
-"""What stands around a call that registers something: groups that give it a prefix, the router, the definition."""
+"""Reads the context of a registering call: groups that prefix its path, its router, the decorated definition."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Arguments(NamedTuple):
     named: Mapping[str, str]
 
     def get(self, keys: int | str | list[int | str]) -> str:
-        """The first one that there is of some places (a negative one counts from the end) and names; "" if none."""
+        """The first argument that exists among `keys`, positions (negative ones from the end) or names; "" if none."""
         for key in keys if isinstance(keys, list) else [keys]:
             if isinstance(key, int):
                 if -len(self.given) <= key < len(self.given):
@@ -76,19 +76,18 @@ class Arguments(NamedTuple):
 
 
 class Around:
-    """Looks at the syntax around calls of one file."""
+    """Reads the context of calls in one file."""
 
     def __init__(self, captured: Captures, rows: Mapping[str, Sequence[Row]]) -> None:
-        """
-        Args:
-            captured: The file.
-            rows: Of the table, by the name that is called.
+        """Args:
+        captured: The query matches of the file.
+        rows: The rows of the table, by the name of the called function.
         """
         self._captured, self._rows = captured, rows
         self._constants: dict[str, str | None] = {}
 
     def prefix(self, node: Node, row: Row) -> tuple[str, str]:
-        """What the groups around a call put before its path, and the router that it is registered on."""
+        """The prefix that enclosing groups give to a call's path, and the router that the call is made on."""
         prefix = self._of_chain(node)
         owner = self.variable_of(node) if row.get("listed") else self._root(node)
         for around in self.calls_around(node):
@@ -101,7 +100,7 @@ class Around:
         return prefix, owner
 
     def calls_around(self, node: Node) -> Iterator[Node]:
-        """The calls that a node stands in the arguments or the block of, the innermost first."""
+        """The calls whose arguments or block contain a node, the innermost first."""
         inner, around = node, node.parent
         for _ in range(_HIGHEST):
             if around is None:
@@ -119,7 +118,7 @@ class Around:
         return self.path(self.arguments(call).get(row.get("name", 0)), row) or ""
 
     def _of_chain(self, node: Node) -> str:
-        """What calls before a call in its chain put before its path: `Route::prefix('a')->get(…)`."""
+        """The prefix from earlier calls in a call's chain: `a` in `Route::prefix('a')->get(…)`."""
         found = ""
         for inner in self._chain(node):
             row = next((one for one in self._rows_of(inner) if one["kind"] == "group" and one.get("chained")), None)
@@ -128,7 +127,7 @@ class Around:
         return found
 
     def _chain(self, node: Node) -> Iterator[Node]:
-        """What a call is made on, and what that is made on, and so on."""
+        """The receivers of a chain of calls, from the last to the first."""
         for _ in range(_HIGHEST):
             inner = next(filter(None, map(node.child_by_field_name, _OBJECTS)), None)
             if inner is None:
@@ -137,7 +136,7 @@ class Around:
             node = inner
 
     def _root(self, node: Node) -> str:
-        """The first name of a chain of calls; "" if it is a type or a module."""
+        """The variable that a chain of calls starts with; "" if it is a type or a module."""
         *outer, last = [node, *self._chain(node)]
         if self._captured.text(last) in _SELVES and outer:
             field = self._captured.text(outer[-1])
@@ -152,7 +151,7 @@ class Around:
         return text if re.fullmatch(r"[$@\w]{1,60}", text) else ""
 
     def callee(self, node: Node) -> Node | None:
-        """The name that a call calls; None if a node is no call."""
+        """The node of the called function's name; None if the node is not a call."""
         if "call" not in node.type and "invocation" not in node.type:
             return None
         called = node.child_by_field_name("function")
@@ -160,7 +159,7 @@ class Around:
         return name if name is not None else called
 
     def variable_of(self, node: Node) -> str:
-        """The variable that the value of an expression, or of a list with it, is given to; "" if none."""
+        """The variable that an expression, or a list that contains it, is assigned to; "" if there is none."""
         around = node.parent
         for _ in range(_HIGHEST):
             if around is None or around.type in _FUNCTIONS:
@@ -175,7 +174,7 @@ class Around:
         return ""
 
     def decorated_name(self, node: Node) -> Node | None:
-        """The name of the definition that a call decorates; None if it decorates none."""
+        """The name of the definition that a call decorates; None if it is not a decorator."""
         around = node if node.type == "decorator" else node.parent
         if around is None or around.type != "decorator" or around.parent is None:
             return None
@@ -190,7 +189,7 @@ class Around:
     # --- arguments
 
     def arguments(self, node: Node) -> Arguments:
-        """The arguments of a call. Those of an object or a table with options count as named."""
+        """The arguments of a call. The entries of an object or table with options count as named arguments."""
         group = node.child_by_field_name("arguments") or next(
             (child for child in node.named_children if child.type == "arguments"), None
         )
@@ -211,7 +210,7 @@ class Around:
         return Arguments(tuple(given), named)
 
     def path(self, text: str, row: Row) -> str | None:
-        """The path or name that an expression stands for; None if a row needs one and it is none."""
+        """The path or name that an expression stands for; None if the row requires a path and it is none."""
         if not text or is_inline(text):
             return None if row.get("needed") else ""
         if len(text) > MOST_TEXT:
@@ -234,13 +233,13 @@ class Around:
         return readable(made) if row.get("regex") else made
 
     def part(self, text: str) -> str:
-        """A part of a sum that is a path."""
+        """An operand of a string concatenation, as a part of a path."""
         found = STRING.fullmatch(text)
         constant = self._constant(text) if found is None else content(found, self._constant)
         return setting(text) if constant is None else constant
 
     def _constant(self, text: str) -> str | None:
-        """The text of a constant of the file that is given once."""
+        """The text of a constant that the file assigns exactly once; None for other names."""
         if text not in self._constants:
             self._constants[text] = constant_of(self._captured.source, text)
         return self._constants[text]

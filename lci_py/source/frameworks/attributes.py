@@ -1,4 +1,4 @@
-"""What attributes and annotations before definitions register: `@GetMapping("/users")`, `[HttpGet]`, `#[get("/")]`."""
+"""Reads registrations from attributes before definitions: `@GetMapping("/users")`, `[HttpGet]`, `#[get("/")]`."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _COMMENTS = ("*", "/")
 def read_attributes(
     source: bytes, symbols: Sequence[Symbol], rows: Sequence[Row], mark: str, registry: Registry
 ) -> None:
-    """Give to `registry` what the attributes of a file register.
+    """Add to `registry` what the attributes of a file register.
 
     Args:
         source: The file.
         symbols: Its definitions; a type comes before its members.
-        rows: Of the table.
-        mark: Pattern of what an attribute begins with, its name as the group.
+        rows: The rows of the table.
+        mark: Pattern of an attribute's beginning; its group is the attribute's name.
     """
     text = source.decode("utf-8", "replace")
     lines = ["" if line.lstrip().startswith(_COMMENTS) else line for line in text.split("\n")]
@@ -94,7 +94,7 @@ def _paths(arguments: Arguments, row: Row, source: bytes) -> list[str]:
 
 
 def _methods(row: Row, name: str, arguments: Arguments) -> Iterator[str]:
-    """The methods of HTTP that the name of an attribute says, or its arguments; "" for any."""
+    """The HTTP methods that an attribute's name or arguments state; "" for any method."""
     said = row.get("method", "")
     text = name.lower() if said == "callee" else arguments.get(said).lower() if said else ""
     verbs = [verb for verb in VERBS if verb in text]

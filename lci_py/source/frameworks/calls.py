@@ -1,4 +1,4 @@
-"""What calls and decorators register: `path("x/", view)`, `@app.get("/x")`, `router.use("/x", routes)`."""
+"""Reads registrations from calls and decorators: `path("x/", view)`, `@app.get("/x")`, `router.use("/x", routes)`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MADE, _GROUPED = lazily(r"(\w+)\(\)\s*$"), lazily(r"[$&\w]+(?:\.|->)(\w+)\((.*)
 
 @dataclass(frozen=True, slots=True)
 class _Site:
-    """A call that a row of the table is about."""
+    """A call that matches a row of the table."""
 
     row: Row
     node: Node
@@ -54,7 +54,7 @@ class _Site:
 
 
 class Calls:
-    """Reads the calls of one file."""
+    """Reads the registering calls of one file."""
 
     def __init__(
         self, captured: Captures, finder: Finder, caller: Callable[[int], int], rows: Sequence[Row],
@@ -71,7 +71,7 @@ class Calls:
         self._members: list[tuple[_Site, str]] = []
 
     def read(self) -> None:
-        """Everything that calls register by the table; then the functions that routers are passed to."""
+        """Read all calls that the table lists, then the functions to which routers are passed."""
         others: list[tuple[Node, Node]] = []
         for captures in self._captured.calls:
             if captures.get("callee") and "call" in captures:
@@ -93,7 +93,7 @@ class Calls:
         self._registry.note(Registration(kind, name, router, target, scope, -1, line))
 
     def _take(self, row: Row, node: Node, callee: Node, receiver: str) -> bool:
-        """Whether a call registers what a row says; if so, it is added."""
+        """Add a call if it registers what the row describes; returns whether it does."""
         named = self._around.decorated_name(node)
         is_other = row["kind"] == "group" or ("decorates" in row) != (named is not None)
         if is_other or ("on" in row and not re.fullmatch(row["on"], receiver, re.DOTALL)):
@@ -114,7 +114,7 @@ class Calls:
         return bool(getattr(self, f"_{row.get('as', row['kind'])}", self._other)(site))
 
     def _root(self, site: _Site) -> bool:
-        """A router at the root, or one with a prefix of its own."""
+        """Add a router that serves the root path, or has a prefix of its own. Returns whether the call makes one."""
         if "target" in site.row:  # the application
             name = self._versioning(site) if "versions" in site.row else site.name
             self._note("base", name, "", site.row["target"], site.scope, site.line)
@@ -130,7 +130,7 @@ class Calls:
     _base = _root
 
     def _versioning(self, site: _Site) -> str:
-        """How an application says versions (NestJS): the prefix of one and those that are meant if none is said."""
+        """The versioning of an application's routes (NestJS): the prefix of a version, and the default versions."""
         text, named = site.arguments.get(0), site.arguments.named
         kind = named.get("type", "" if text else "URI").rpartition(".")[2].strip()
         prefix = self._around.part(re.sub(r"^false$", "''", named.get("prefix", "'v'").strip()))
@@ -139,13 +139,13 @@ class Calls:
         return UNKNOWN if re.search(r"\.\.\.|\bprefix\s*[,}]", text) else said
 
     def _versions(self, row: Row, text: str) -> list[str]:
-        """The versions that a text gives by the regex of a row; none if it gives none."""
+        """The versions that a row's regular expression finds in a text; [] if none."""
         found = re.search(row.get("versions", "$^"), text)
         parts = split(re.sub(r"^\[|\]$", "", (found[1] or UNKNOWN).strip())) if found else ()
         return [NEUTRAL if part.endswith("NEUTRAL") else self._around.part(part) for part in parts]
 
     def _mount(self, site: _Site) -> bool:
-        """A router below another one."""
+        """Add the mount of a router below another one. Returns whether the call is a mount."""
         row, made = site.row, site.row["child"] == "assigned"
         child = self._around.variable_of(site.node) if made else site.arguments.get(row["child"])
         if "finds" in row:
@@ -167,7 +167,7 @@ class Calls:
         return "finds" not in row
 
     def _note_maker(self, kind: str, name: str, owner: str, router: str) -> None:
-        """A function that makes a router, of a variable that is given one once: `users = users_router(db)`."""
+        """Note the function that makes a router's variable, if that is assigned once: `users = users_router(db)`."""
         if not re.fullmatch(r"\w+", router):
             return
         pattern = rb"(?m)^[ \t]*(?:const |let |var )?%s\s*:?=\s*(?:await )?([A-Za-z_][\w.]*)\(" % router.encode()
@@ -208,7 +208,7 @@ class Calls:
         return True
 
     def _resources(self, site: _Site) -> bool:
-        """The routes of all actions of a controller (Laravel)."""
+        """Add the routes of all actions of a controller (Laravel). Returns whether the call registers them."""
         prefix, owner = self._around.prefix(site.node, site.row)
         path = join_paths(prefix, site.name)
         around = site.node.parent
@@ -228,20 +228,20 @@ class Calls:
         return True
 
     def _template(self, site: _Site) -> bool:
-        """A template that is shown, by its name."""
+        """Add a template that code shows by its name. Returns whether the call shows one."""
         if "outside" in site.row and site.scope >= 0:
             return False
         self._registry.template(site.name, site.row, site.decorated if site.decorated >= 0 else site.scope, site.line)
         return False  # a call like any other
 
     def _fixture(self, site: _Site) -> bool:
-        """What `usefixtures` names (pytest)."""
+        """Add the fixtures that `usefixtures` names (pytest). Returns whether the call names any."""
         for text in site.arguments.given:
             self._registry.call("fixture", ("", text.strip("\"'")), site.decorated, site.line)
         return True
 
     def _other(self, site: _Site) -> bool:
-        """A listener, a command, an injected function, or the work of a task."""
+        """Add a listener, a command, an injected function, or the work of a task. Returns whether there was one."""
         row = site.row
         name = site.name or (site.receiver if row["kind"] == "event" else "")
         if site.decorated >= 0:
@@ -261,7 +261,7 @@ class Calls:
         return bool(text)
 
     def _pass_on(self, node: Node, callee: Node) -> None:
-        """A router that is passed to a function, which registers routes on it: `users.Register(v1.Group("/users"))`."""
+        """Note a function that is given a router and registers routes on it: `users.Register(v1.Group("/users"))`."""
         given = self._around.arguments(node).given
         for place, text in enumerate(given):
             head = re.match(r"[$&\w]+", text)
@@ -274,14 +274,14 @@ class Calls:
                 self._note("mount", name, head[0], f"{self._captured.text(callee)}({place})", scope, line)
 
     def _inner_group(self, text: str) -> str | None:
-        """The prefix of a group that is made in an argument."""
+        """The prefix of a group that is made inside an argument; None if there is none."""
         found = _GROUPED.match(text)
         rows = self._rows.get(found[1], ()) if found else ()
         row = next((one for one in rows if one["kind"] == "group" or one.get("child") == "assigned"), None)
         return None if row is None or found is None else self._around.path((split(found[2]) or [""])[0], row) or ""
 
     def _methods(self, site: _Site) -> list[str]:
-        """The methods of HTTP of a route; "" for any."""
+        """The HTTP methods of a route; [""] for any method."""
         said = site.row.get("method", "")
         if said == "callee":
             return [method_of(site.callee)]
@@ -292,7 +292,7 @@ class Calls:
         return [word.upper() for word in words] or [site.row.get("default", "")]
 
     def _handlers(self, site: _Site) -> Iterator[tuple[str, str]]:
-        """The methods of a route, each with its handler."""
+        """Pairs of HTTP method and handler of a route."""
         text = site.arguments.get(site.row["handler"])
         if len(text) > MOST_TEXT:
             text = "function"  # one without a name
@@ -305,7 +305,7 @@ class Calls:
             yield method, text
 
     def _of_group(self, node: Node, text: str) -> str:
-        """A method that is named alone, in a group of routes of one controller (Laravel)."""
+        """The handler of a route; a bare method name gets the controller of the enclosing group (Laravel)."""
         if not re.fullmatch(r"['\"]\w+['\"]", text):
             return text
         for around in self._around.calls_around(node):
@@ -316,7 +316,7 @@ class Calls:
         return text
 
     def _full_name(self, text: str) -> str:
-        """The name of a class with its namespace in place of another name for that: `use App\\Http as H` (PHP)."""
+        """A PHP class name with its namespace alias resolved, as `H` after `use App\\Http as H`."""
         head = re.match(r"\[(\w+)\\", text)
         alias = (
             re.search(rb"(?m)^use\s+([\w\\]+)\s+as\s+%s\s*;" % head[1].encode(), self._captured.source)

@@ -1,4 +1,4 @@
-"""The routes of a Ruby on Rails application: `config/routes.rb` says much by convention, so no table can list it."""
+"""Reads the routes of a Ruby on Rails application: `config/routes.rb` relies on conventions that no table can list."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DEPTH = 30
 
 
 class _Around(NamedTuple):
-    """What blocks say of the routes in them: the path of a member is that before a verb in a block of `member`."""
+    """What enclosing blocks say of a route. A member's path is the one before a verb in a block of `member`."""
 
     path: str = ""
     module: str = ""
@@ -34,12 +34,12 @@ class _Around(NamedTuple):
 def rails_routes(
     captured: Captures, add: Callable[[str, str, str, str, int, int], None], actions: Sequence[tuple[str, str, str]]
 ) -> None:
-    """Give all routes of a file to `add`: kind, name, router, handler, scope and line.
+    """Call `add` for each route of a file, with kind, name, router, handler, scope and line.
 
     Args:
-        captured: The file.
-        add: Takes them.
-        actions: Those of resources, as `Registry.actions`.
+        captured: The query matches of the file.
+        add: Receives each route.
+        actions: The actions of resources, from `Registry.actions`.
     """
     reader = _Routes(captured, add, actions)
     for captures in captured.calls:
@@ -57,7 +57,7 @@ class _Routes:
         self._concerns: dict[str, Node] = {}
 
     def read_block(self, node: Node, around: _Around, depth: int) -> None:
-        """The routes in the block of a call, or in a statement that holds others."""
+        """Read the routes in the block of a call, or in a statement that contains others."""
         block = node.child_by_field_name("block") if node.type == "call" else node
         body = (block.child_by_field_name("body") or block) if block is not None else None
         for child in body.named_children if body is not None and depth < _DEPTH else ():
@@ -88,7 +88,7 @@ class _Routes:
             self.read_block(node, self._block_scope(name, given, options, around), depth + 1)
 
     def _loop(self, node: Node, around: _Around, depth: int) -> None:
-        """The routes in a loop over texts: `%w[a b].each do |name|`."""
+        """Read the routes in a loop over constant texts: `%w[a b].each do |name|`."""
         listed, block = node.child_by_field_name("receiver"), node.child_by_field_name("block")
         parameters = block.child_by_field_name("parameters") if block is not None else None
         variable = self._captured.text(parameters).strip("| ") if parameters is not None else ""
@@ -105,7 +105,7 @@ class _Routes:
                 self.read_block(self._concerns[name], around, depth + 1)
 
     def _block_scope(self, name: str, given: list[str], options: dict[str, str], around: _Around) -> _Around:
-        """What `namespace`, `scope` and `controller` change for what is in their blocks."""
+        """The context for routes in a block of `namespace`, `scope` or `controller`."""
         if name == "namespace" and given:
             path, module = options.get("path", given[0]), options.get("module", given[0])
         elif name == "scope":
@@ -181,7 +181,7 @@ class _Routes:
         self._add("route", title, "/", f"{owner}Controller.{action}", -1, node.start_point[0] + 1)
 
     def _arguments(self, node: Node) -> tuple[list[str], dict[str, str]]:
-        """The arguments without a name, and those with one, as texts without quotes and colons."""
+        """The positional and the named arguments of a call, as texts without quotes and colons."""
         group = node.child_by_field_name("arguments")
         given: list[str] = []
         options: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Collects what one file registers."""
+"""Collects the registrations of one file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_NAME, _MOST_TARGET = 300, 200
 
 
 class Registry:
-    """The registrations of one file, and the calls that stand for edges to what is registered by its name."""
+    """The registrations of one file, and synthetic calls: edges to functions that are registered by name."""
 
     def __init__(self, symbols: Sequence[Symbol], controllers: Row | None = None, actions: Row | None = None) -> None:
         """
@@ -33,7 +33,7 @@ class Registry:
         self._symbols, self._controllers, self._actions = symbols, controllers, actions or {}
 
     def add(self, kind: str, name: str, router: str, text: str, scope: int, line: int) -> None:
-        """Add a function that an expression names.
+        """Add a registration of the function that an expression names.
 
         Args:
             kind: One of `REGISTRATIONS`.
@@ -47,7 +47,7 @@ class Registry:
             self.call(kind, target, scope, line, f"?{'.'.join(made_by)}" if made_by else "")
 
     def note(self, item: Registration) -> None:
-        """Add a registration; one of a definition has its edge, too."""
+        """Add a registration; if it names a definition of the file, add an edge as well."""
         if len(item.name) > _MOST_NAME or len(item.target) > _MOST_TARGET:
             return
         self.registered.append(item)
@@ -59,11 +59,11 @@ class Registry:
         return self._symbols[symbol].name
 
     def parent(self, symbol: int) -> int:
-        """The definition around one; -1 if there is none."""
+        """The index of the enclosing definition; -1 if there is none."""
         return self._symbols[symbol].parent
 
     def methods_of_http(self, type_: int) -> list[tuple[str, int]]:
-        """The members of a type that are called like a method of HTTP, each with that method."""
+        """The members of a type whose names are HTTP methods, each with that method."""
         if self._symbols[type_].kind not in TYPE_KINDS:
             return []
         members = [(method_of(one.name), number) for number, one in enumerate(self._symbols) if one.parent == type_]
@@ -78,12 +78,12 @@ class Registry:
                 self.call("fixture", ("", name), number, symbol.line)
 
     def template(self, name: str, row: Row, scope: int, line: int) -> None:
-        """Add a template that a function shows, by the name that the code gives it. In a controller, a name without a
-        folder is in the folder of the controller.
+        """Add a template that a function shows by name. A name without a folder is looked up in the controller's
+        folder.
 
         Args:
-            name: The name.
-            row: Of the table: whether the name has dots for slashes, is that of a partial, or is a path from the file.
+            name: The template's name in the code.
+            row: Of the table. Names may have dots for slashes, name a partial, or be relative to the file.
             scope, line: As in `Registration`.
         """
         if row.get("dotted"):
@@ -99,13 +99,13 @@ class Registry:
                 self.call("template", ("", path), scope, line)
 
     def actions(self) -> list[tuple[str, str, str]]:
-        """The names of the methods that answer the routes of a resource, each with the method of HTTP and what follows
-        the path of the resource, in which `{}` stands for the parameter."""
+        """The actions of a resource, each as (name of the method, HTTP method, rest of the path after that of the
+        resource). `{}` in the rest stands for the parameter."""
         parts = [text.split() for text in self._actions.get("methods", ())]
         return [(name, verb, "".join(rest)) for name, verb, *rest in parts]
 
     def routes_by_name(self) -> None:
-        """Add the routes of methods that answer one by their names (Django REST framework's viewsets)."""
+        """Add the routes that methods answer by convention of their names (Django REST framework's viewsets)."""
         types = set[str]()  # what is below one is one, too
         for number, symbol in enumerate(self._symbols if "types" in self._actions else ()):
             bases = re.findall(r"\w+", symbol.signature.partition("(")[2]) if symbol.kind in TYPE_KINDS else ()
@@ -118,14 +118,14 @@ class Registry:
                         self.note(Registration("route", title, "", "", symbol.parent, number, symbol.line))
 
     def shown_by_name(self) -> None:
-        """Add, for each method of a controller, the template of its name: it may be shown without a call."""
+        """Add, for each controller method, the template with its name: frameworks show it without a call."""
         for number, symbol in enumerate(self._symbols):
             if symbol.kind in FUNCTION_KINDS:
                 for folder in self._folders(symbol.parent):
                     self.call("template", ("", f"{folder}/{symbol.name}"), number, symbol.line)
 
     def _folders(self, scope: int) -> list[str]:
-        """The folders of the templates of the controller around; none if there is no controller."""
+        """The template folders of the enclosing controller; [] if there is none."""
         while scope >= 0 and self._controllers is not None:
             symbol = self._symbols[scope]
             found = re.search(self._controllers["pattern"], symbol.qualified_name)
@@ -137,7 +137,7 @@ class Registry:
         return []
 
     def call(self, kind: str, target: tuple[str, str], scope: int, line: int, symbol: str = "") -> None:
-        """Add a call, of a receiver and a name or else of a symbol, that stands for an edge. In place of the symbol,
-        `?` and the name of what is called if the first name means nothing."""
+        """Add a synthetic call for an edge. Its target is a receiver and a name, or `symbol`. A `symbol` of `?` and a
+        name gives another target, for when the first resolves to nothing."""
         receiver, name = target
         self.calls.append(Call(name, receiver, line, scope, REGISTERED - REGISTRATIONS.index(kind), symbol))

@@ -1,4 +1,4 @@
-"""Reads the texts of expressions: the function that one names, a path in it, its arguments."""
+"""Reads expressions as text: the function that one names, a path in it, its arguments."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def is_inline(text: str) -> bool:
 
 
 def reference(text: str) -> tuple[str, str] | None:
-    """The receiver and the name of the function that an expression means; None if it names none. A function that is
-    wrapped in a call is meant: `csrf_exempt(view)`."""
+    """The receiver and the name of the function that an expression means; None if it names none. Of a wrapped function,
+    as in `csrf_exempt(view)`, it is the inner one."""
     for _ in range(4 if len(text) <= MOST_TEXT else 0):
         text = text.strip().removesuffix(",").removeprefix("&")
         if method := next(filter(None, (pattern.match(text) for pattern in _OF_CLASS)), None):
@@ -71,13 +71,13 @@ def reference(text: str) -> tuple[str, str] | None:
 
 
 def maker(text: str) -> tuple[str, str] | None:
-    """The function that makes a handler, of a call whose argument may be none: `show(store)`."""
+    """The function that makes a handler, if the expression is a call: `show` for `show(store)`."""
     call = _CALL.match(text.strip()[:MOST_TEXT])
     return reference(call["outer"]) if call is not None else None
 
 
 def split(text: str) -> list[str]:
-    """The parts of a text between commas that are outside of brackets and quotes."""
+    """Split a text at the commas that are outside of brackets and quotes."""
     found, start, end = [], 0, 0
     while end < len(text):
         end = _ends(text, start, ",")
@@ -92,7 +92,7 @@ def bracket_content(text: str, start: int) -> str:
 
 
 def _ends(text: str, start: int, sign: str) -> int:
-    """Where a sign comes that is in no brackets and quotes, or a bracket closes that was open before; or the end."""
+    """The offset of the first `sign` outside of brackets and quotes; for "", of the closing bracket; else the end."""
     depth, quote, at = 0, "", start
     while at < len(text):
         one = text[at]
@@ -114,7 +114,7 @@ def _ends(text: str, start: int, sign: str) -> int:
 
 
 def content(found: re.Match[str], constant: Callable[[str], str | None] = lambda _: None) -> str:
-    """What a `STRING` holds, with `setting` for what is put in when the program runs and `constant` does not know."""
+    """The content of a `STRING` match, with interpolated values replaced by `constant`, or else by `setting`."""
     text = _FILLED.sub(lambda part: constant(part[0][2:-1]) or setting(part[0][2:-1]), found[2])
     is_formatted = "f" in found[0][: found.start(1) - found.start()].lower()
     return (
@@ -123,7 +123,7 @@ def content(found: re.Match[str], constant: Callable[[str], str | None] = lambda
 
 
 def setting(text: str) -> str:
-    """What stands in a path for the value of an expression: `UNKNOWN`.
+    """The placeholder in a path for the value of an expression: `UNKNOWN`.
 
     The name of a constant or of a field of a configuration follows, as in `…{settings.API}`: `search.routes` looks for
     its value.
@@ -133,7 +133,7 @@ def setting(text: str) -> str:
 
 
 def constant_of(source: bytes, name: str) -> str | None:
-    """The text of a constant that a file gives a value to once; None if it does not, or the value is no text."""
+    """The text of a constant that a file assigns exactly once; None if there is none, or its value is no text."""
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
         return None
     pattern = rb"(?m)\b%s\b(?:\s*:\s*[&'\w ]+?)?(?:\s+[\w.]+)?\s*:?=(?![=>])\s*([^\n]*)" % re.escape(name.encode())
@@ -143,7 +143,7 @@ def constant_of(source: bytes, name: str) -> str | None:
 
 
 def sum_of(text: str) -> list[str]:
-    """The parts of a sum, as `BASE + "/users"`."""
+    """The operands of a string concatenation such as `BASE + "/users"`."""
     parts, start = list[str](), 0
     while start <= len(text):
         end = _ends(text, start, "+")
@@ -153,7 +153,7 @@ def sum_of(text: str) -> list[str]:
 
 
 def readable(path: str) -> str:
-    """A path that is a regular expression as one with named parts."""
+    """A path given as a regular expression, rewritten with named parameters."""
     return _GROUP.sub(r"<\1>", path).removeprefix("^").removesuffix("$").replace("\\", "")
 
 
@@ -174,7 +174,7 @@ def attributes_of(head: str, mark: str) -> Iterator[tuple[str, str, int]]:
 
 
 def method_of(verb: str) -> str:
-    """The method of HTTP that a name says; "" for any."""
+    """The HTTP method that a name states; "" for any method."""
     verb = verb.removeprefix("Map").upper()
     return verb if verb.lower() in VERBS and verb != "ANY" else ""
 
@@ -186,12 +186,12 @@ def route_name(method: str, path: str) -> str:
 
 
 def part_name(method: str, path: str) -> str:
-    """The name of a route as a file says it: without a path if that is all the file says."""
+    """The name of a route as far as one file states it: just the method if the file states no path."""
     return route_name(method, path) if path else f"{method} "
 
 
 def join_paths(before: str, path: str) -> str:
-    """Two parts of a path with one slash between them."""
+    """Join two parts of a path with exactly one slash."""
     if not before or not path or (before == UNKNOWN and path.startswith(UNKNOWN)):
         return path or before
     return f"{before.rstrip('/')}/{path.lstrip('/')}"

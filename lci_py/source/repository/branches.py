@@ -54,7 +54,7 @@ class Tip(NamedTuple):
 
 
 def _refs_of(name: str) -> list[str]:
-    """The refs that a name can mean; the first of them that exists counts."""
+    """The refs that a branch or tag name can mean, in git's order: the first that exists counts."""
     whole = [name] if name.startswith("refs/") else []
     part = [f"refs/{name}"] if name.startswith(("heads/", "remotes/", "tags/")) else []
     return [*whole, *(place + name for place in _PLACES), *part]
@@ -97,7 +97,7 @@ def near_misses(root: Path, name: str) -> list[str]:
 
 
 def same_tips(root: Path, names: Sequence[str], known: Sequence[Tip]) -> bool:
-    """Whether the refs are still at the known tips, judging by git's files alone; False if in doubt."""
+    """Whether the refs still point to the tips in `known`, by git's files alone; False if in doubt."""
     was = {tip.name: tip for tip in known}
     refs = {name: [*_refs_of(name), was[name].ref] for name in names if name in was and not was[name].problem}
     now = ref_tips(root, dict.fromkeys(ref for some in refs.values() for ref in some))
@@ -159,7 +159,7 @@ class Repository:
         return Tip(name, "", "", "", UNKNOWN)
 
     def refs(self, patterns: Iterable[str]) -> list[str]:
-        """The refs that match."""
+        """The names of the refs that match the patterns."""
         command = ["for-each-ref", "--format=%(refname)", "--end-of-options", *patterns]
         data = b"\n".join(self._records(command, b"\n"))
         return [line for line in data.decode("utf-8", "replace").split("\n") if line.startswith("refs/")]
@@ -221,10 +221,10 @@ class Repository:
         return [Entry(path, oid, sizes[oid]) for path, oid in sorted(oids.items())]
 
     def contents(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, bytes]]:
-        """The contents of files.
+        """Each file with its content.
 
         Raises:
-            GitTrouble: One is missing, or larger than its entry says.
+            GitTrouble: A blob is missing, or larger than its entry says.
         """
         entries = list(entries)
         if self._reader is None:
@@ -256,7 +256,7 @@ class Repository:
         """A blob's content.
 
         Raises:
-            GitTrouble: It is not there, or larger than `most` bytes.
+            GitTrouble: The blob does not exist, or is larger than `most` bytes.
         """
         [(_, data)] = self.contents([Entry("", oid, most)])
         return data
@@ -327,7 +327,7 @@ class _GitPipe:
         self._ready.register(self._from, selectors.EVENT_READ)
 
     def ask(self, names: Sequence[str]) -> None:
-        """Write one line per name. Without names, close the pipe."""
+        """Write one line per name to git's input. Without names, close the input."""
         try:
             if names:
                 self._to.write(b"".join(name.encode("utf-8", "surrogateescape") + b"\n" for name in names))
@@ -337,7 +337,7 @@ class _GitPipe:
             raise GitTrouble("git ended early") from error
 
     def answer(self, name: str) -> tuple[str, str, int]:
-        """Id, type and size from a line of cat-file; ("", "", 0) if the object does not exist."""
+        """Read one answer of `git cat-file`: id, type and size of an object; ("", "", 0) if it does not exist."""
         line = self._until(b"\n").decode("utf-8", "surrogateescape")
         fields = line[:-1].split(" ")
         if line[:-1] == f"{name} missing" or len(fields) != 3 or not fields[2].isdigit():
@@ -345,7 +345,7 @@ class _GitPipe:
         return fields[0], fields[1], int(fields[2])
 
     def take(self, size: int) -> bytes:
-        """The next `size` bytes."""
+        """Read the next `size` bytes of the output."""
         while len(self._buffer) < size:
             self._more()
         data = bytes(self._buffer[:size])
@@ -356,7 +356,7 @@ class _GitPipe:
         """The rest of the output, split at `end`.
 
         Raises:
-            GitTrouble: There is too much of it, or git failed.
+            GitTrouble: The output is too long, or git failed.
         """
         total = 0
         while block := self._read():

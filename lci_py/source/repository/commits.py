@@ -32,7 +32,7 @@ def log_of_lines(folder: Path, path: str, first: int, last: int) -> Log:
 
     Args:
         folder: A folder in a work tree.
-        path: Of the file, relative to `folder`.
+        path: The path of the file, relative to `folder`.
     Raises:
         OSError: git cannot be started, or cannot answer.
     """

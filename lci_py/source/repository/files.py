@@ -1,5 +1,5 @@
-"""Files of a repository: reads one safely, converts names as a user or git gives them to paths of the index, and tells
-the folders beside the sources (examples, benchmarks, documentation, third-party code), which rank after the sources.
+"""Files of a repository: reads one safely, converts names as a user or git gives them to paths of the index, and
+recognises folders (examples, benchmarks, documentation, third-party code) whose files rank after the sources.
 
 A file, or a folder above it, may have become a link or a FIFO since the walk.
 """
@@ -71,7 +71,7 @@ _FOLDER = _NO_LINK | getattr(os, "O_DIRECTORY", 0)
 
 
 def open_regular(path: Path | str) -> tuple[int, os.stat_result]:
-    """A descriptor of a regular file for reading, and what `fstat` says of it. What came with a clone may be a link to
+    """Open a regular file for reading; returns its descriptor and its `fstat`. A file of a clone may be a link to
     anywhere, or a FIFO, whose opening would block: both are refused.
 
     Raises:
@@ -114,8 +114,8 @@ def replace_file(path: str, data: bytes, mode: int | None = None) -> None:
 def read_file(root: str, path: str) -> bytes | str:
     """The content of the file at `path` in `root`, or the reason to skip it.
 
-    Nothing outside the root is read, even if a folder of the path has become a link. The root of a workspace has links
-    to its repositories; they are followed, and no other.
+    Nothing outside the root is read, even if a folder of the path has become a link. Only the links from the root of a
+    workspace to its repositories are followed.
 
     Raises:
         OSError: This process has run out of descriptors or memory.
@@ -171,7 +171,8 @@ def _open_below(root: str, path: str) -> int:
 
 
 def _open_member(root: str, name: str) -> int | None:
-    """A descriptor of a repository of a workspace, the only kind of link that is followed; None if it is none."""
+    """Open the folder of a workspace's repository, the only kind of link that is followed; None if it is no
+    repository."""
     from lci_py.source.repository.workspace import open_member
 
     return open_member(root, name)

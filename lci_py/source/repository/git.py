@@ -46,7 +46,7 @@ _ELSEWHERE = frozenset({
 def git_root(path: Path) -> Path | None:
     """The nearest of `path` and its parents that holds a `.git` folder or file; None outside a work tree.
 
-    A workspace is in none, even if git tracks the user's home folder.
+    A workspace belongs to no work tree, even if git tracks the user's home folder.
     """
     try:
         start = path.resolve()
@@ -75,8 +75,8 @@ def is_cut_off(root: Path, commit: str) -> bool:
 def other_worktrees(root: Path) -> list[Path]:
     """The other work trees of the repository around `root`, without symlinks, by git's files alone.
 
-    The main work tree comes first. Each counts only if its own `.git` leads to the same repository, and the repository
-    must know the work tree at `root`: files in a clone can name any folder of this machine.
+    The main work tree comes first. Files in a clone can name any folder of this machine, so a work tree counts only if
+    its own `.git` leads to the same repository, and if that repository lists the work tree at `root`.
     """
     top = git_root(root)
     dirs = _git_dirs(top) if top else None
@@ -100,7 +100,7 @@ def other_worktrees(root: Path) -> list[Path]:
 
 
 def _real(path: str | Path) -> str:
-    """A path without symlinks; one that cannot exist (with a NUL in it) unchanged."""
+    """A path without symlinks; a path that cannot exist (it contains a NUL) is returned unchanged."""
     try:
         return os.path.realpath(path)
     except (OSError, ValueError):
@@ -256,7 +256,7 @@ def merge_base(folder: Path, commit: str) -> str | None:
 
 
 def _object(answer: bytes | None) -> str | None:
-    """The id of an object that git answers with."""
+    """The object id in git's answer; None if there is none."""
     return None if answer is None else _sha(answer.decode("ascii", "replace"))
 
 
@@ -321,7 +321,7 @@ def _index_time(folder: Path) -> int:
 
 
 def _is_clean(entry: re.Match[bytes], there: os.stat_result, indexed_at: int) -> bool:
-    """Whether a file was not written since git's index recorded it. A file as young as the index may have been."""
+    """Whether a file is unchanged since git's index recorded it. A file as young as the index may have changed."""
     times = [int(entry[name]) * 1_000_000_000 + int(entry[f"{name}_ns"]) for name in ("ctime", "mtime")]
     return (
         times == [there.st_ctime_ns, there.st_mtime_ns]
@@ -362,7 +362,7 @@ def is_tracked(folder: Path) -> bool:
 
 
 def _git_dirs(root: Path) -> tuple[Path, Path] | None:
-    """The git folder of this work tree, and the one it shares with the repository's other work trees."""
+    """The git folder of this work tree, and the git folder that all work trees of the repository share."""
     dot_git = root / ".git"
     if os.path.isdir(dot_git):
         git_dir = dot_git

@@ -98,7 +98,7 @@ def _program(*, check: bool = False) -> list[str]:
 
 
 def _block(program: Sequence[str]) -> str:
-    """Our lines of a hook. They run in a subshell: the hook's own `set -e`, `wait` and status are not affected."""
+    """lci's lines of a hook. A subshell keeps the hook's own `set -e`, `wait` and exit status unaffected."""
     first = shlex.quote(program[0])
     return f"""{_BEGIN}
 (
@@ -126,7 +126,7 @@ def _look(path: Path, block: str) -> HookState:
 
 
 def _apply(path: Path, block: str) -> bool:
-    """Make `block` lci's block of a hook ("" removes it); whether that changed the file.
+    """Replace lci's block of a hook by `block` ("" removes it); returns whether the file changed.
 
     A hook that is no shell script, or is not executable, is left alone.
     """
@@ -168,7 +168,7 @@ def _unfit(path: Path, text: str | None) -> str:
 
 
 def _read(path: Path) -> str | None:
-    """A hook's text, "" for an empty one, None if there is none."""
+    """A hook's text; "" for an empty file, None if there is no file."""
     try:
         if path.is_symlink():
             raise HookError("is a symbolic link: call `lci hook run` from the file that it leads to")
@@ -185,7 +185,7 @@ def _read(path: Path) -> str | None:
 
 
 def _write(path: Path, text: str, mode: int) -> bool:
-    """Replace a hook; git may be about to run it."""
+    """Replace a hook in one step, since git may be about to run it; returns whether the file changed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(str(path), text.encode("utf-8", "surrogateescape"), mode)
     return True

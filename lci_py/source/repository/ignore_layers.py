@@ -36,7 +36,7 @@ def ignoring(flat: Iterable[Layer], name: str, path: str, is_folder: bool) -> tu
         name: The last part of the path.
         path: Relative to the root of the walk.
     Returns:
-        True, with the file, if one ignores it; False if one re-includes it; None if none matches.
+        True, with the file that ignores the entry; False if a file re-includes it; None if no file matches.
     """
     back: bool | None = None
     for layer in flat:
@@ -81,9 +81,9 @@ def layers_inside(layers: Layers, folder: str, relative: str, names: set[str], h
     """The rules that apply in a folder.
 
     Args:
-        layers: Those of its parent.
-        folder: Its path, with a "/" at the end.
-        relative: The same relative to the walk's root; "" for the root itself.
+        layers: The rules of its parent folder.
+        folder: The path of the folder, with a "/" at the end.
+        relative: That path relative to the walk's root; "" for the root itself.
         names: The names of its entries.
         handle: An open descriptor of it.
     """

@@ -121,7 +121,7 @@ class IgnoreRules:
         return None if found < 0 else not self._negated[found]
 
     def line(self, name: str, path: str, is_folder: bool) -> tuple[int, str]:
-        """Number, from 1 on, and text of the line that decides; one must match."""
+        """Number (from 1) and text of the line that decides about an entry; there must be a matching line."""
         return self._lines[self._find(name, path, is_folder)]
 
     def file_tables(self) -> list[_Table | None]:
@@ -243,7 +243,8 @@ def _atomic_star(match: re.Match[str]) -> str:
 
 
 def _atomic_folders(regex: str) -> str:
-    """As `_atomic`, for "**" and the segments up to the next one: "**/a/**/a/**/a/**/b" would take exponential time."""
+    """As `_atomic`, for each "**" and the segments up to the next: "**/a/**/a/**/a/**/b" would take exponential
+    time."""
     first, *parts = regex.split(_FOLDERS)
     if not parts:
         return regex

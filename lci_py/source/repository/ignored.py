@@ -78,7 +78,8 @@ class TreeRules:
         return self.rule(bare.rpartition("/")[0] + "/") if folder.inherited.reason and "/" in bare else None
 
     def _folder_of(self, path: str) -> tuple[_Folder | None, str]:
-        """The folder of a path; None if the walk does not enter it, with the outermost folder that is not entered."""
+        """The folder that contains a path; None, with the outermost folder that is not entered, if the walk skips
+        it."""
         at = ""
         folder = self._top
         for part in path.split("/")[:-1]:

@@ -78,7 +78,7 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WalkResult:
-    """All sorted by path; a skipped folder is one Skip whose path ends in "/"."""
+    """The files and the skipped entries of a walk, both sorted by path; the path of a skipped folder ends in "/"."""
 
     files: tuple[FileEntry, ...]
     skipped: tuple[Skip, ...]
@@ -101,22 +101,22 @@ def walk(
 ) -> WalkResult:
     """List the files below `root` as ripgrep would, and everything that was left out.
 
-    Ignore files are .lciignore, .ignore and .gitignore (in this order of strength; within one kind a deeper file
-    beats a shallower one, a later line an earlier one), also those of the parents up to the git root, .git/info/exclude
-    and git's global excludes. What git ignores, and what is below an ignored folder, is brought back by `allow` only:
-    all other rules may have come with a clone, and must not open what its user keeps from others. Unlike in
-    ripgrep, .gitignore counts outside a git repository too: an unpacked archive is walked like the clone. As in
-    ripgrep, `!.name` in an ignore file brings a hidden file back, and a repository inside the repository obeys its
-    own .gitignore only. `.git` and `.lci` are left out without being counted, and symlinks are never followed. A folder
+    Ignore files are .lciignore, .ignore and .gitignore (in this order of strength; within one kind a deeper file beats
+    a shallower one, a later line an earlier one), also those of the parents up to the git root, .git/info/exclude and
+    git's global excludes. Only `allow` brings back what git ignores, or what is below an ignored folder: all other
+    rules may have come with a clone, and must not reveal files that the user keeps private. Unlike in ripgrep,
+    .gitignore counts outside a git repository too: an unpacked archive is walked like the clone. As in ripgrep,
+    `!.name` in an ignore file brings a hidden file back, and a repository inside the repository obeys its own
+    .gitignore only. `.git` and `.lci` are left out without being counted, and symlinks are never followed. A folder
     with a `.git` file (a linked worktree, a submodule) is left out, unless `include` matches it.
 
-    A workspace is the walks of its repositories. One that cannot be read is left out, as a folder.
+    In a workspace, each repository is walked. A repository that cannot be read is left out, like a skipped folder.
 
     Args:
         root: An existing folder, or a symlink to one.
         options: Limits and globs. An `allow` glob without a folder in it (`*.gen.py`) can match anywhere, so ignored
             folders are searched for it, and what is left out there is counted file by file.
-        most: The files, and the bytes of them, at which to give up; so many folders are too many as well.
+        most: The number of files and of bytes at which to give up. The first number also limits the folders.
         report: Called after each folder, with the number of files so far.
     Raises:
         BadPathError: If `root` is missing, not a folder, or unreadable.
@@ -202,7 +202,7 @@ NOTHING = FolderState()
 
 
 class GlobRules:
-    """The settings' globs together with the ignore files in force. False if there are no globs."""
+    """Applies the settings' globs together with the ignore files in force. False if there are no globs."""
 
     def __init__(self, options: WalkOptions) -> None:
         """
@@ -232,7 +232,7 @@ class GlobRules:
     def judge(
         self, name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], outer: FolderState
     ) -> tuple[str | None, FolderState]:
-        """Why an entry is left out (None if it is listed), and the state that its own entries inherit, if a folder."""
+        """Why an entry is left out (None if it is listed); and, for a folder, the state that its entries inherit."""
         if self._exclude and self._exclude.match(name, path, is_folder):
             return "excluded", outer
         rule = _rule(name, path, is_folder, flat, self._hidden)
@@ -304,7 +304,8 @@ class _Walker:
             os.close(handle)
 
     def _is_mounted(self, folder: _Folder) -> bool:
-        """Whether a folder whose inode is not the listed one is a mounted file system; otherwise it was replaced.
+        """Whether a folder whose inode differs from its parent's listing is a mount; otherwise it was replaced
+        meanwhile.
 
         A folder above may have become a link that leads out of the root.
         """
@@ -343,7 +344,7 @@ class _Walker:
                 self.skipped.append(Skip(_printable(path) + "/" * is_folder, reason))
 
     def _take(self, entry: os.DirEntry[str], path: str, handle: int) -> str | None:
-        """List a file that no rule excludes, or return why not."""
+        """Add a file to the listed files; or return why it is skipped."""
         info = entry.stat(follow_symlinks=False)
         mode = info.st_mode
         if not stat.S_ISREG(mode):

@@ -76,7 +76,7 @@ def _is_private(folder: str) -> bool:
 
 
 def members(root: Path | str) -> dict[str, str]:
-    """Name and folder of every repository of a workspace, by name; none if it has been removed."""
+    """Name and folder of every repository of a workspace, sorted by name; empty if the workspace has been removed."""
     try:
         with os.scandir(root) as entries:
             found = {entry.name: os.readlink(entry.path) for entry in entries if entry.is_symlink()}
@@ -157,7 +157,7 @@ def of_each_repository(root: Path, ask: Callable[[Path, str], _T]) -> tuple[list
 
 
 def inside(root: Path | str, full: str) -> str | None:
-    """An absolute path in a repository of a workspace, relative to the workspace's root; None if it is in none."""
+    """An absolute path, relative to the root of the workspace; None if none of its repositories contains it."""
     for name, target in sorted(members(root).items(), key=lambda item: -len(item[1])):  # of nested ones the inner
         if full == target or full.startswith(target.rstrip("/") + "/"):
             return (name + full[len(target.rstrip("/")) :]).rstrip("/")

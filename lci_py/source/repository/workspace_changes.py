@@ -39,10 +39,10 @@ def workspaces() -> list[Workspace]:
 
 
 def workspace(name: str) -> Workspace:
-    """The workspace of a name; for `all`, the one with the repositories of all, which is created if there are several.
+    """The workspace with this name. `all` has the repositories of all, and is created if there are several.
 
     Raises:
-        UsageError: There is none of that name.
+        UsageError: There is no workspace of that name.
     """
     known = workspaces()
     if not known:
@@ -64,7 +64,7 @@ def add(name: str, paths: Sequence[str], called: str | None = None) -> tuple[Wor
         called: The name of a single repository; by default that of its folder.
     Raises:
         BadPathError: A path is no readable folder, or lies where it cannot be a repository.
-        UsageError: A name cannot be used, or is taken. Nothing is added then.
+        UsageError: A name is invalid or taken. Then nothing is added.
     """
     if name == ALL:
         raise UsageError(f"{ALL} stands for all workspaces", hint="choose another name")
@@ -173,7 +173,7 @@ def _make(root: Path) -> None:
 
 
 def _union(known: Iterable[Workspace]) -> Workspace:
-    """The workspace of the repositories of all workspaces, each once."""
+    """A workspace with the repositories of all workspaces, each once."""
     wanted: dict[str, str] = {}
     for one in known:
         for name, target in one.repositories.items():

@@ -1,7 +1,7 @@
-"""What code says twice of one thing: a comment that states another default than the code beside it, and keys that are
+"""Finds contradictions within a file: a comment that states another default than the code beside it, and a key that is
 given twice.
 
-Both sides are in one file, so they are compared when it is indexed, and the index keeps only what differs.
+Both sides are in one file, so they are compared when it is indexed; the index stores only differences.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def claims_of(language: str, path: str, source: bytes, symbols: Sequence[Symbol]
     Values that may be credentials are left out.
 
     Args:
-        path: Relative to the root; tests, examples and foreign code say nothing of this project.
-        symbols: Its definitions.
+        path: Relative to the root. Tests, examples and third-party code have no claims.
+        symbols: The definitions of the file.
     """
     if not is_own_code(path, language):
         return

@@ -1,6 +1,6 @@
 """Defaults in code: of parameters, of flags of a command line, and in tables.
 
-The patterns end where the value starts: one pattern for literals serves all of them, since it is slow to compile.
+Each pattern matches up to the start of the value; one shared pattern, which is slow to compile, then reads the literal.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Given = tuple[int, str, str]
 
 
 def flags(language: str, source: bytes) -> Iterator[Given]:
-    """The defaults of flags of a command line, in the order of the text; names have their dashes."""
+    """The defaults of command-line flags, in the order of the text; flags keep their dashes."""
     text: str | None = None
     found: list[Given] = []
     for row in table_of(language).get("flag_defaults", ()):
@@ -59,9 +59,8 @@ class Lines:
 
 
 def _matches(pattern: str, text: str) -> Iterator[Given]:
-    """The matches of a pattern. Its groups are the `flag` without its dashes, or the `field` whose flag has the same
-    name; a literal follows the match.
-    """
+    """The defaults that a pattern finds. Its group `flag` is a flag without its dashes, or its group `field` is a field
+    whose flag has the same name; the default is the literal after the match."""
     for found in re.finditer(pattern, text):
         groups = found.groupdict()
         flag = groups.get("flag") or groups["field"].replace("_", "-")

@@ -104,7 +104,7 @@ def _has_default(language: str, symbols: Sequence[Symbol], symbol: Symbol) -> bo
 
 
 def _telling(source: bytes) -> list[int]:
-    """The lines that may state a default, in a sentence or as in `@param [name=60]`; ascending."""
+    """The lines that may state a default, in a sentence or as in `@param [name=60]`; ascending line numbers."""
     starts = set()
     for sign in (*SIGNS, b"@param"):
         at = source.find(sign)
@@ -177,7 +177,7 @@ def _value_in(passage: _Numbered, about: str) -> tuple[str, int] | None:
 
 
 def _entries(number: int, symbol: Symbol, comment: _Numbered, known: Mapping[str, tuple[str, int]]) -> Iterator[Claim]:
-    """The defaults in the entries of a comment, each about one parameter or member. The first one counts."""
+    """The contradicted defaults in a comment's entries, one per parameter or member; the first entry counts."""
     done: set[str] = set()
     for name, said in _stated_defaults(comment, known):
         if name not in done:
@@ -247,9 +247,8 @@ def _of_type(
 def _given_apart(
     language: str, text: str, symbols: Sequence[Symbol], defaults: Sequence[Given]
 ) -> dict[str, list[tuple[str, int]]]:
-    """The values that fields without a default get elsewhere in the file, in a table of defaults or by an attribute:
-    normalised name to values and lines.
-    """
+    """For fields that are declared without a default: the values that a table of defaults or an attribute elsewhere in
+    the file gives them. Normalised name to (value, line) pairs."""
     found: dict[str, list[tuple[str, int]]] = {}
     places = Lines(text)
     for at, name, form in tables(text):

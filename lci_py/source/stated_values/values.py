@@ -43,7 +43,7 @@ _TOKEN = lazily(r"[\w.+:/@-]{1,80}$")
 
 
 class Value(NamedTuple):
-    """A value, parsed from its normal form."""
+    """A literal value, parsed from its normal form."""
 
     kind: str  # number, boolean or string
     number: float = 0.0
@@ -52,7 +52,7 @@ class Value(NamedTuple):
 
 
 def number(text: str, unit: str = "") -> str:
-    """The normal form of a number; "" if it is none, or at least 1e30."""
+    """The normal form of a number; "" if the text is no number, or a number of 1e30 or more."""
     plain = re.sub(r"[_',]", "", text)
     try:
         value = int(plain, 0) if re.match(r"[+-]?0[xXbBoO]", plain) else float(plain)
@@ -79,7 +79,7 @@ def string(text: str) -> str:
 
 
 def word(text: str) -> str:
-    """The normal form of an unquoted number, boolean or string, in a configuration file or in prose."""
+    """The normal form of an unquoted value in a configuration file or in prose: number, boolean or string."""
     text = text.strip()
     lower = text.lower()
     if lower in _TRUE or lower in _FALSE:
@@ -90,7 +90,7 @@ def word(text: str) -> str:
 
 
 def read(form: str) -> Value | None:
-    """The value of a normal form; None if the text is none."""
+    """Parse a normal form; None if the text is not in normal form."""
     if form in ("true", "false"):
         return Value("boolean", float(form == "true"))
     if len(form) >= 2 and form[0] == form[-1] == '"':
@@ -188,7 +188,7 @@ _NO_VALUE = lazily(r"(?:None|null|nil|undefined|NULL|nullptr|Nothing|undef|\(?\s
 
 
 def literal_at(text: str, start: int) -> tuple[str, int]:
-    """The normal form of the literal at an offset, and its end; ("", start) if there is none, or it is part of more."""
+    """The normal form and the end of the literal at an offset; ("", start) if none, or part of a longer expression."""
     found = _VALUE.match(text, start)
     form = _form(found) if found is not None else ""
     return (form, found.end()) if found is not None and form else ("", start)
@@ -269,8 +269,8 @@ def code_value(language: str, kind: str, name: str, signature: str) -> str:
     """The value of a constant, variable, field or macro in normal form.
 
     Returns:
-        "" if it has none (`int x;`, `x = None`), or only a name: its own, as events do, or that of a setting, as in
-            `#define HINT "AUDIO_HINT"`; `COMPUTED` if the value is not a literal.
+        "" if it has no value (`int x;`, `x = None`), or its value is just a name: its own, as for events, or that of a
+            setting, as in `#define HINT "AUDIO_HINT"`; `COMPUTED` if the value is not a literal.
     """
     value = _value(language, kind, name, signature)
     is_name = value[:1] == '"' and (
@@ -302,7 +302,7 @@ def _value(language: str, kind: str, name: str, signature: str) -> str:
 
 
 def _end_of(name: str, text: str) -> int:
-    """Where a name ends that is a whole word of a text, -1 if the text does not contain it."""
+    """The end of a name's first occurrence as a whole word in a text; -1 if there is none."""
     at = text.find(name)
     while at >= 0:
         end = at + len(name)

@@ -115,7 +115,7 @@ def mentions(line: str) -> Iterator[tuple[int, str]]:
 
 
 def holds(text: str, one: StatedDefault) -> bool:
-    """Whether the sentence around a value is about the present, and not about a special case."""
+    """Whether the sentence around a stated default is about the present, and not about a special case."""
     start = one.value.start()
     first = max(text.rfind(". ", 0, start), text.rfind("; ", 0, start)) + 1
     last = text.find(". ", one.end)
@@ -126,7 +126,7 @@ def holds(text: str, one: StatedDefault) -> bool:
 
 
 def form_of(found: re.Match[str]) -> str:
-    """The normal form of a value in a text; "" if it cannot be compared."""
+    """The normal form of a value that `stated_defaults` matched in prose; "" if it cannot be compared."""
     groups = found.groupdict()
     if groups.get("bare") is not None:
         return word(groups["bare"])
@@ -141,7 +141,7 @@ def form_of(found: re.Match[str]) -> str:
 
 
 def _code_form(text: str) -> str:
-    """The normal form of a value in a code span; "" if the span is the name of something."""
+    """The normal form of the value in a code span; "" if the span is a name instead."""
     quoted = re.fullmatch(r"\"([^\"]*)\"|'([^']*)'", text)
     if quoted:
         return string(quoted[1] if quoted[1] is not None else quoted[2])

@@ -51,7 +51,7 @@ def takes(arity: int, arguments: int) -> bool:
 
 
 def lacks_only_defaults(arity: int, arguments: int) -> bool:
-    """Whether so few arguments would be allowed if the parameters had defaults, as a prototype may declare."""
+    """Whether so few arguments would do if some parameters had defaults, as a C++ prototype may declare."""
     most = arity % _WIDTH
     return arity >= 0 and (most == _MANY or arguments <= most)
 
@@ -309,7 +309,7 @@ def _elixir_parameters(node: Node, name: Node) -> int:
 
 
 def _by_name(*functions: Callable[[Node, Node], int]) -> dict[str, Callable[[Node, Node], int]]:
-    """The functions by the names that a language's table has for them: `kotlin` for `_kotlin_arguments`."""
+    """The functions keyed by the name that a language's table uses for them: `kotlin` for `_kotlin_arguments`."""
     return {function.__name__.strip("_").rpartition("_")[0]: function for function in functions}
 
 

@@ -65,7 +65,7 @@ class Entity:
     apart: bool = False  # inside a type, but not its member
 
     def passes(self, around: Entity) -> bool:
-        """Whether it belongs to the entity enclosing `around`, although it is inside `around`."""
+        """Whether a definition inside `around` belongs to the entity that encloses `around` instead."""
         if self.kind in ("field", "property") and around.kind == "constructor":
             return True  # a parameter of a constructor that is a member of the class
         return self.apart and around.role == "definition" and around.kind in TYPE_KINDS
@@ -74,7 +74,7 @@ class Entity:
 class Captures:
     """The query matches of one file, sorted by role.
 
-    Without the matches of `QueryPart.USES` it has the definitions; `complete` adds what they are used for.
+    Made without the matches of `QueryPart.USES`, it has only definitions; `complete` adds calls and other uses.
     """
 
     def __init__(
@@ -82,8 +82,8 @@ class Captures:
         rest: Callable[[], Matches] | None = None,
     ) -> None:  # fmt: skip
         """Args:
-        parsed: What the tree was made of, with the same offsets, if that is not `source`.
-        rest: Makes the matches that `complete` adds.
+        parsed: The text that was parsed, with the same offsets, if it is not `source`. rest: Runs the query part whose
+        matches `complete` adds.
         """
         self.source = source
         self.parsed = source if parsed is None else parsed  # what the tree was made of; the same offsets
@@ -162,7 +162,7 @@ class Captures:
         ]
 
     def _trim(self) -> None:
-        """Remove blanks and comments from the ends: a block made by indentation reaches to the next statement."""
+        """Remove blanks and comments at the ends of entities: an indented block reaches to the next statement."""
         source, row, prefixes = self.source, self.row, self.prefixes
         for entity in self.entities:
             if entity.kind == "section":
@@ -192,9 +192,8 @@ class Captures:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def called(self, captures: dict[str, list[Node]]) -> str:
-        """The name of the called function, or the selector of a message; `name[]` of an element of a table, `name=` of
-        an assignment that calls a method.
-        """
+        """The name of the called function, or the selector of a message; `name[]` for a call of a table's element,
+        `name=` for an assignment that calls a setter."""
         if "selector" in captures:
             return selector(captures["selector"][0])
         if "element" in captures:
@@ -291,7 +290,7 @@ def _is_statement(node: Node, name: Node, text: str) -> bool:
 
 
 def _shape(names: tuple[str, ...]) -> tuple[str, str, str]:
-    """The role of a match, by its capture names, the capture that holds the whole node, and the definition's kind."""
+    """From a match's capture names: its role, the capture of the whole node, and the kind of definition."""
     for name in names:
         if name.startswith("definition."):
             return "definition", name, name.partition(".")[2]
@@ -305,8 +304,7 @@ def _shape(names: tuple[str, ...]) -> tuple[str, str, str]:
 
 def finish(entities: list[Entity], source: bytes) -> None:
     """Extend functions whose body does not parse, such as one that an #if cuts in half, to the next brace at the start
-    of a line: the tree has only pieces of the body.
-    """
+    of a line: the tree has only pieces of such a body."""
     unfinished = [one for one in entities if one.role == "definition" and one.node.type == "function_declarator"]
     braces = [match.end() for match in re.finditer(rb"\n}", source)] if unfinished else []
     for entity in unfinished:

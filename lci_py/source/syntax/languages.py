@@ -65,7 +65,7 @@ def decodable(source: bytes) -> bytes:
 
 
 def _overwritten(match: re.Match[bytes]) -> bytes:
-    """Blanks in place of a match, except its groups: each becomes its own name, or stays if it is named `kept…`."""
+    """The replacement for a match: blanks, but each group becomes the group's own name, or stays if that is `kept…`."""
     text = _VISIBLE.sub(b" ", match.group())
     for name, number in match.re.groupindex.items() if match.lastindex else ():
         at = match.start(number) - match.start()
@@ -76,13 +76,13 @@ def _overwritten(match: re.Match[bytes]) -> bytes:
 
 
 class Aside(NamedTuple):
-    """Ranges of bytes, in order, that are left out of the text of a file, and the tree of these alone."""
+    """Byte ranges of a file that are parsed as a text of their own, and the tree of that text."""
 
     tree: Tree
     ranges: Sequence[tuple[int, int]]
 
     def has(self, start: int, end: int) -> bool:
-        """Whether some bytes are in one of the ranges."""
+        """Whether the bytes from `start` to `end` are in one of the ranges."""
         place = bisect_right(self.ranges, (start, sys.maxsize)) - 1
         return place >= 0 and end <= self.ranges[place][1]
 
@@ -90,8 +90,8 @@ class Aside(NamedTuple):
 class ParsedFile(NamedTuple):
     """A syntax tree, the text that was parsed, and the uses of macros that were replaced in that text.
 
-    `lost` has the byte ranges that were blanked because they do not parse beside the others. The trees of `apart` are
-    those of such lines, and of branches and macros of C that were blanked.
+    `lost` has the byte ranges that were blanked because they broke the parse of the rest. `apart` has separate trees
+    for these ranges, and for the branches and macros of C that were blanked.
     """
 
     tree: Tree
@@ -125,14 +125,14 @@ _OF_DEFINITIONS = frozenset({"conditions", "definitions", "imports", "keys"})
 
 
 class QueryPart(Enum):
-    """What of a file a query captures. Two parts take more time to match than the whole, and less until the first."""
+    """The part of a query to run. Two parts take more time than the whole query, but the first is done earlier."""
 
     WHOLE = "whole"
     DEFINITIONS = "definitions"  # and imports, conditions, repeated keys
     USES = "uses"
 
     def holds(self, stem: str) -> bool:
-        """Whether a query file, by its name without suffix, is in the part."""
+        """Whether a query file, by its name without suffix, belongs to this part."""
         return self is QueryPart.WHOLE or (stem in _OF_DEFINITIONS) == (self is QueryPart.DEFINITIONS)
 
 
@@ -175,7 +175,7 @@ class LanguageSpec:
 
     @cached_property
     def is_installed(self) -> bool:
-        """Whether the grammar is there: without the extra that brings it, the files are text."""
+        """Whether the grammar's package is installed. Without it, the language's files are indexed as text."""
         return not self.extra or find_spec(self.module) is not None
 
     @cached_property
@@ -193,7 +193,7 @@ class LanguageSpec:
         return Parser(self.language)
 
     def regions_in(self, path: str) -> Regions | None:
-        """Where a file has code, if it is not code as a whole."""
+        """How to find the code in a file of mixed content (component, notebook); None if the file is all code."""
         return next((one for one in self.regions if path.lower().endswith(one.suffixes)), None)
 
     def blanked(self, source: bytes) -> bytes:
@@ -222,7 +222,7 @@ class LanguageSpec:
 
     @cached_property
     def marks_text(self) -> bool:
-        """Whether the queries capture the nodes without identifiers."""
+        """Whether the queries capture nodes that contain no identifier, such as literals."""
         return any(path.name == "text.scm" for path in self.query_files)
 
     def query_source(self, part: QueryPart = QueryPart.WHOLE) -> str:
@@ -230,7 +230,7 @@ class LanguageSpec:
 
     @cached_property
     def cursors(self) -> dict[QueryPart, QueryCursor]:
-        """The queries that `cursor` has compiled."""
+        """The compiled queries, as far as `cursor` has been called."""
         return {}
 
     def cursor(self, part: QueryPart = QueryPart.WHOLE) -> QueryCursor:
@@ -267,16 +267,16 @@ class LanguageSpec:
         return self._recover(better, limits)
 
     def _misread(self, text: bytes, root: Node) -> Iterator[tuple[int, bytes]]:
-        """Blanks for what makes the grammar take a keyword for a name."""
+        """Edits that blank text because of which the grammar takes a keyword for a name."""
         assert self.misread is not None
         for match in self.misread.finditer(text):
             if root.descendant_for_byte_range(*match.span("keyword")).type == "identifier":  # type: ignore[union-attr]
                 yield match.start("cause"), VISIBLE.sub(b" ", match["cause"])
 
     def _better(self, parsed: ParsedFile, found: list[tuple[int, int]], limits: Limits) -> ParsedFile:
-        """The text with the fewest bytes in errors: the given one, or that of another attempt.
+        """Of a text and several repairs of it, the one with the fewest bytes in errors.
 
-        If repairs of C leave errors, all directives are taken out. The branches left out are read apart.
+        If repairs of C leave errors, all directives are blanked. The branches blanked with them are parsed separately.
         """
         text = parsed.text
         if self.divided:
@@ -301,7 +301,7 @@ class LanguageSpec:
         return best._replace(apart=self._asides(text, others, limits))
 
     def _asides(self, text: bytes, groups: Sequence[Sequence[tuple[int, int]]], limits: Limits) -> list[Aside]:
-        """Some ranges of a text as files of their own, those of a group as one."""
+        """Parse each group of ranges as a text of its own."""
         from tree_sitter import Point, Range
 
         breaks = [match.end() for match in re.finditer(b"\n", text)]
@@ -324,7 +324,7 @@ class LanguageSpec:
         return found
 
     def _edited(self, parsed: ParsedFile, edits: list[tuple[int, bytes]], limits: Limits) -> ParsedFile:
-        """A text with other words, if it then has fewer bytes in errors than before."""
+        """The parsed text after `edits`; the unedited one if that has no more bytes in errors."""
         if not edits:
             return parsed
         text = apply_edits(parsed.text, edits)
@@ -333,7 +333,7 @@ class LanguageSpec:
         return parsed._replace(tree=tree, text=text) if fewer else parsed
 
     def _recover(self, parsed: ParsedFile, limits: Limits) -> ParsedFile:
-        """The text without the parts that do not parse, if it then has fewer bytes in errors than before."""
+        """The parsed text without the parts that do not parse; the given one if that has no more bytes in errors."""
         found = errors(parsed.tree.root_node)
         before = cost(found)
         if before <= shortest_lines(parsed.text, found):
@@ -357,7 +357,7 @@ class LanguageSpec:
         )
 
     def _tree(self, text: bytes, limits: Limits, before: Tree | None = None) -> Tree:
-        """The tree of a text; `before` is one of nearly the same text, which saves time."""
+        """Parse a text; `before`, the tree of nearly the same text, saves time."""
         computed = time.thread_time()
         try:
             while True:
@@ -375,7 +375,7 @@ class LanguageSpec:
             raise
 
     def matches_of(self, parsed: ParsedFile, limits: Limits, part: QueryPart = QueryPart.WHOLE) -> Matches:
-        """The matches of a query in a tree, and in that of the lines that did not parse beside them."""
+        """The query's matches in a file's tree, and in the separate trees of its blanked parts."""
         found = self.matches(parsed.tree.root_node, limits, part)
         if parsed.apart:
             for aside in parsed.apart:
@@ -416,7 +416,7 @@ class LanguageSpec:
 
 
 def is_deep(tree: Tree, depth: int) -> bool:
-    """Whether a tree is deeper than `depth`. One that is deeper by less than a fifth may be missed.
+    """Whether a tree is deeper than `depth`. The answer may be False for a tree that exceeds it by less than a fifth.
 
     A branch that goes deeper by a fifth has that many nodes in a row below `depth`, so a sample of nodes finds it.
     """

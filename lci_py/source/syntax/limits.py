@@ -58,7 +58,7 @@ class OutOfTime(Exception):
 
 
 def graver(one: str, other: str) -> str:
-    """The graver of two of `LIMIT_REASONS`; either may be ""."""
+    """The more severe of two of `LIMIT_REASONS`; either may be ""."""
     return min(filter(None, (one, other)), key=LIMIT_REASONS.index, default="")
 
 

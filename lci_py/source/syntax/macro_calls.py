@@ -87,8 +87,8 @@ def _tokens(source: bytes, start: int, end: int) -> tuple[list[_Token], list[byt
 def called_in(source: bytes, start: int, end: int) -> list[MacroCall]:
     """The calls in a macro's text, in order.
 
-    Parameters of the macro are not calls, nor are names that are pasted together (`f_##x`). A text that is just a name
-    counts as a call of it with `arity.NAMED` arguments.
+    Parameters of the macro are not calls, nor are names that are pasted together (`f_##x`). If the text is just a name,
+    it counts as a call of that name with `arity.NAMED` arguments.
     """
     if _WORDLESS.fullmatch(source, start, end):
         return []
@@ -124,7 +124,7 @@ def _calls(tokens: list[_Token], parameters: set[bytes]) -> Iterator[MacroCall]:
 
 
 def _after(tokens: list[_Token], opening: int, left: bytes = b"(", right: bytes = b")") -> int:
-    """The index after the group that opens at `opening`."""
+    """The index after the bracket that closes the one at index `opening`."""
     depth = 0
     for place in range(opening, len(tokens)):
         depth += (tokens[place].text == left) - (tokens[place].text == right)
@@ -134,7 +134,7 @@ def _after(tokens: list[_Token], opening: int, left: bytes = b"(", right: bytes 
 
 
 def _receiver(tokens: list[_Token], place: int) -> str | None:
-    """The receiver of a name: `a` in `a::b`, or "". None for a part of a receiver, or a member of an expression."""
+    """The receiver of a name: `a` in `a::b`, or "". None if it is part of a receiver, or a member of an expression."""
     parts: list[str] = []
     while place > 0 and tokens[place - 1].text in (b"##", b"::", b"->", b"."):
         joint = tokens[place - 1].text
@@ -169,7 +169,7 @@ class Template:
         self._tokens, self._parameters = _tokens(source, start, end)
 
     def defined(self, arguments: list[bytes]) -> list[tuple[str, list[MacroCall]]]:
-        """The functions that a use of the macro defines, with the calls in each."""
+        """The functions that one use of the macro defines, each with the calls in it."""
         values = dict(zip(self._parameters or (), arguments, strict=False))
         tokens = _substitute(self._tokens, values)
         found: list[tuple[str, list[MacroCall]]] = []
@@ -225,9 +225,8 @@ def templates(source: bytes, expansions: list[tuple[Node, int, int]]) -> dict[by
 def uses(
     known: dict[bytes, Template], calls: list[dict[str, list[Node]]]
 ) -> Iterator[tuple[Node, Node, str, list[MacroCall]]]:
-    """The functions that are defined by uses of macros outside of functions: the use, the macro's name in it, the
-    function's name, and the calls in the function.
-    """
+    """The functions that top-level uses of macros define. Each as: the node of the use, the node of the macro's name,
+    the function's name, and the calls in the function."""
     left = _MOST_USES
     for captures in calls if known else ():
         callee, call = captures["callee"][0], captures["call"][0]

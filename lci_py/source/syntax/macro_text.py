@@ -57,10 +57,10 @@ class MacroText:
 
     def __init__(self, attributes: Iterable[str], loops: Iterable[str], defines: dict[str, tuple[bool, int]]) -> None:
         """Args:
-        attributes: Macros beside a declaration that mean nothing to the index.
-        loops: Macros before a block, besides those with `for_each` in their name.
-        defines: Macro to whether it defines a function, rather than a variable, and the number of the argument that
-            names it, from 1; if there are fewer, the last one does.
+        attributes: Macros beside a declaration that the index can ignore. loops: Macros before a block, besides those
+        with `for_each` in their name. defines: Macro to (whether it defines a function rather than a variable, number
+        of the argument with the defined name). Numbers start at 1; if there are fewer arguments, the last one has the
+        name.
         """
         self._defines = {name.encode(): what for name, what in defines.items()}
         first = b"[A-Za-z_]" if any(not name[:1].isupper() for name in self._defines) else b"[A-Z]"
@@ -151,7 +151,7 @@ def _attributes(source: bytes, pattern: re.Pattern[bytes]) -> Iterator[tuple[int
 
 
 def _group(source: bytes, opening: int) -> list[int] | None:
-    """The ends of the parts of a group in parentheses: its opening, its commas, its closing. None for a long one."""
+    """The offsets of a parenthesised group's opening, commas and closing. None if the group is too long."""
     depth, ends = 0, [opening]
     for match in _GROUP.finditer(source, opening, opening + _READ):
         mark = match.group()
@@ -194,7 +194,7 @@ def _definition(source: bytes, start: int, is_function: bool, number: int, openi
 
 
 def _conditions(source: bytes, uses: list[Use]) -> Iterator[tuple[int, bytes]]:
-    """`} while_each_thread(g, p);`, the end of a loop that another macro begins: `while` is enough."""
+    """Edits for `} while_each_thread(g, p);`, the end of a loop that another macro begins: it is read as `while`."""
     for match in _WHILE.finditer(source) if b"while_" in source else ():
         if source[max(0, match.start() - 80) : match.start()].rstrip()[-1:] == b"}":
             uses.append(Use(match.group(1).decode(), match.start()))
@@ -202,14 +202,14 @@ def _conditions(source: bytes, uses: list[Use]) -> Iterator[tuple[int, bytes]]:
 
 
 def _tags(source: bytes) -> Iterator[tuple[int, bytes]]:
-    """`container_of(p, struct list, head)`: a type as an argument is a name to the grammar, without `struct`."""
+    """Edits for `container_of(p, struct list, head)`: the grammar accepts the type as an argument without `struct`."""
     for match in _TAG.finditer(source):
         if source[max(0, match.start() - 80) : match.start()].rstrip()[-1:] == b",":
             yield match.start(), b"      "
 
 
 def _elses(source: bytes) -> Iterator[tuple[int, bytes]]:
-    """An `else` in a conditional of its own: the directives become blanks."""
+    """Edits for an `else` inside an `#if` of its own: the directives become blanks."""
     for match in _ELSE.finditer(source):
         found, depth = [match.span(1)], 1
         for directive in _DIRECTIVE.finditer(source, match.end(1), match.end(1) + _READ):
@@ -225,7 +225,7 @@ def _elses(source: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _directives(source: bytes) -> Iterator[tuple[int, bytes]]:
-    """Syntax of `#define` that the grammar does not know: `args...` as the last parameter, comments inside the text."""
+    """Edits for `#define`s that the grammar does not know: `args...` as the last parameter, comments in the text."""
     done = 0
     for match in _DEFINE.finditer(source):
         if match.start() < done:
@@ -245,7 +245,7 @@ def _directives(source: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def apply_edits(source: bytes, edits: list[tuple[int, bytes]]) -> bytes:
-    """The source with replacements applied; of overlapping ones, the first."""
+    """Apply replacements to a source; of overlapping replacements, the first counts."""
     parts, done = [], 0
     for start, text in sorted(edits):
         if start >= done:

@@ -21,7 +21,7 @@ _PATH_READ = 200
 
 
 class Used(NamedTuple):
-    """A name that a declaration imports, as in `Import`."""
+    """A name that a `use` declaration imports, with the fields of `Import`."""
 
     module: str
     name: str
@@ -89,7 +89,7 @@ class _Reader:
         return found
 
     def tree(self, around: tuple[str, ...], depth: int) -> Iterator[Used]:
-        """The names of the tree at `place`, inside the paths `around`; `place` moves past it."""
+        """The names of the tree at `place`, as paths below `around`; moves `place` past the tree."""
         path = list(around)
         self._skip_if("::")
         while self.place < len(self._tokens) and depth < _DEEPEST:

@@ -46,7 +46,7 @@ _SPANNING = lazily(
 
 
 def shortest_lines(text: bytes, errors: Iterable[tuple[int, int]]) -> int:
-    """The bytes, without margins, of the shortest line of each error: a cure seldom blanks less."""
+    """The total length, without margins, of the shortest line in each error: a repair seldom blanks less."""
     shortest: dict[int, int] = {}  # by the place of the line
     for start, end in errors:
         at = text.rfind(b"\n", 0, start) + 1
@@ -71,10 +71,11 @@ class _Spent(Exception):
 
 
 class Recovery:
-    """Finds the parts of a text that do not parse."""
+    """Finds the parts of a text that do not parse, and blanks them."""
 
     def __init__(self, text: bytes, cost: Callable[[bytes], int], most: int) -> None:
-        """`cost` returns the number of bytes in errors of a text's tree; the attempt ends when it blanks `most`."""
+        """The attempt ends when it blanks `most` bytes; `cost` returns the number of bytes in errors in a text's
+        tree."""
         self.lines = re.findall(rb"[^\n]*\n|[^\n]+\Z", text)
         self._starts = list(accumulate(map(len, self.lines), initial=0))
         self.culprits: list[tuple[int, int]] = []  # the first line of each, and the one after its last
@@ -96,7 +97,7 @@ class Recovery:
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
-        """The blanked ranges: starts and ends; adjacent ones are merged."""
+        """The blanked ranges as (start, end); adjacent ranges are merged."""
         found: list[tuple[int, int]] = []
         lines = [(self._starts[first], self._starts[last]) for first, last in self.culprits]
         for start, end in sorted([*lines, *self._edits]):
@@ -124,21 +125,21 @@ class Recovery:
         return self._cost_of(text)
 
     def _level(self, runs: list[tuple[int, int]], around: list[int], base: int, *, depth: int, lifts: bool) -> None:
-        """Find the culprits in some runs of lines.
+        """Find the parts that add errors, among runs of lines on one level of indentation.
 
         Args:
-            runs: First lines, and the lines after the last ones.
+            runs: (First line, line after the last one) of each part.
             around: The enclosing lines.
-            base: Their cost.
+            base: The bytes in errors of the enclosing lines alone.
             depth: The number of enclosing parts.
-            lifts: Whether one of these is a function: the others may then contain statements.
+            lifts: Whether one of the enclosing parts is a function, so that statements are allowed.
         """
         parts = [part for run in runs for part in self._parts(*run)]
         for part, frame in self._bad(parts, around, base):
             self._enter(part, frame, base, depth=depth, lifts=lifts)
 
     def _enter(self, part: _Part, frame: list[int], base: int, *, depth: int, lifts: bool) -> None:
-        """Find the culprits in a part that adds errors to a frame."""
+        """Find what adds errors inside a part, given the enclosing lines `frame`."""
         whole = part.first, part.last
         if part.inside >= part.last or depth >= _DEEPEST:
             self._leave_out(*whole)
@@ -171,7 +172,7 @@ class Recovery:
         self._leave_out(*whole)
 
     def _reduce(self, part: _Part) -> bool:
-        """Reduce a head to its keyword and name, and the brace at its end."""
+        """Blank a head except its keyword, its name and its final brace; returns whether that was possible."""
         head = b"".join(self.lines[part.first : part.inside])
         name = _HOLDER.search(head)
         if name is None:
@@ -191,7 +192,7 @@ class Recovery:
         return True
 
     def _bad(self, parts: list[_Part], frame: list[int], base: int) -> list[tuple[_Part, list[int]]]:
-        """The parts that add errors to a frame, each with the frame that it adds them to."""
+        """The parts that add errors to the lines `frame`, each with the lines beside which it does."""
         if not parts or self._cost(_with(frame, parts)) <= base:
             return []
         if len(parts) == 1:
@@ -239,7 +240,7 @@ class Recovery:
             yield _Part(core, self._head_end(core, stop), stop)
 
     def _head_end(self, core: int, stop: int) -> int:
-        """The line after the head of a part: its first line that ends in a brace or the like, outside parentheses."""
+        """The line after a part's head, which ends at the first line with a brace or the like outside parentheses."""
         depth = 0
         for number in range(core, min(stop, core + _HEAD_LINES)):
             for match in _BRACKETS.finditer(self.lines[number]):
@@ -249,7 +250,7 @@ class Recovery:
         return core + 1
 
     def _indentation(self, text: bytes) -> list[int]:
-        """The column of each line's text; -1 for a blank line, a large number inside a comment or a string."""
+        """Per line, the column of its text; -1 for a blank line, a large number inside a comment or a string."""
         found = []
         for line in self.lines:
             bare = line.lstrip()
@@ -264,5 +265,5 @@ class Recovery:
 
 
 def _with(frame: list[int], parts: Iterable[_Part]) -> list[int]:
-    """The numbers of the lines of a frame and of some parts."""
+    """The line numbers of a frame and of some parts together, sorted."""
     return sorted({*frame, *(number for part in parts for number in range(part.first, part.last))})

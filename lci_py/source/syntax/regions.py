@@ -23,8 +23,8 @@ class Regions(NamedTuple):
     """Where the code is in files with some suffixes; a table `[[regions]]` of a language.
 
     Attributes:
-        code: Its groups are code. None for notebooks.
-        separator: A byte that is written behind each region, since the text between two ends a statement.
+        code: A pattern whose groups are code. None for notebooks.
+        separator: A byte written behind each region, to end the statement there.
         language: For notebooks: the language of the kernel; cells of other kernels are comments.
     """
 
@@ -44,7 +44,7 @@ class Regions(NamedTuple):
         )
 
     def readable(self, source: bytes) -> bytes:
-        """The text to show and to count words in: of a notebook the lines of its cells, without JSON and outputs."""
+        """The text to show and to index: for a notebook, the lines of its cells without JSON and outputs."""
         return source if self.code is not None else _cells(source, self.language)
 
     def parsable(self, readable: bytes) -> bytes:
@@ -64,7 +64,7 @@ class Regions(NamedTuple):
 
 
 def _cells(source: bytes, language: bytes) -> bytes:
-    """The cells' lines at the start of their own lines; what is no code is a comment."""
+    """A notebook's cells, each line at its offset in the file; cells that are no code become comments."""
     text = bytearray(_VISIBLE.sub(b" ", source))
     kernel = _KERNEL.search(source)
     foreign = kernel is not None and kernel[1].lower() != language

@@ -75,7 +75,7 @@ def without_directives(text: bytes) -> tuple[list[Edit], list[list[tuple[int, in
     """Edits that leave no `#define`, and of each conditional its first branch (after `#if 0`, the second).
 
     Returns:
-        Blanks, and what can be read apart: all definitions of macros together, and each other branch.
+        The edits; and groups of removed ranges to parse apart: all macro definitions, and each removed branch.
     """
     comments = [m.span() for m in _BRACKETS.finditer(text) if m.group().startswith(b"/*")]
 
@@ -107,7 +107,7 @@ def without_directives(text: bytes) -> tuple[list[Edit], list[list[tuple[int, in
 
 
 def errors(root: Node) -> list[tuple[int, int]]:
-    """The byte ranges of a tree's errors, without those that are no more than a mark."""
+    """The byte ranges of a tree's errors, without errors that are only a punctuation mark."""
     if root.type == "ERROR":
         return [(root.start_byte, root.end_byte)]
     found, pending = [], [root] if root.has_error else []
@@ -135,7 +135,7 @@ def _lacks_name(semicolon: Node) -> bool:
 
 
 def cost(found: list[tuple[int, int]]) -> int:
-    """The bytes in errors."""
+    """The number of bytes in errors."""
     return sum(end - start for start, end in found)
 
 
@@ -151,7 +151,7 @@ def repairs(text: bytes, found: list[tuple[int, int]]) -> list[Edit]:
 
 
 def mark_edits(tree: Tree, text: bytes, edits: list[Edit]) -> Tree:
-    """The tree with the ranges that are about to change marked, so that the parser can reuse the rest."""
+    """Mark the ranges of a tree that edits are about to change, so that the parser can reuse the rest."""
     row, line, at = 0, 0, 0
     for start, new in sorted(edits):
         points = []
@@ -202,9 +202,8 @@ def _attributes(text: bytes, start: int, end: int, own: set[bytes]) -> Iterator[
 
 
 def _is_attribute(before: bytes, mark: bytes, after: bytes, then: bytes, has_arguments: bool) -> bool:
-    """Whether a word is one too many for a declaration, given the word (or else the character) before it, the word
-    after it, and what begins after that.
-    """
+    """Whether a word looks like an attribute, because the declaration has a word too many. `before` is the word (or
+    character) before it, `after` the word after it, `then` the text after that."""
     if before in _TAGS or (mark and mark not in b";{})*(]"):
         return False
     if after[:1].isalpha() or after[:1] == b"_":
@@ -232,7 +231,7 @@ def _alone(text: bytes, start: int, end: int) -> Iterator[Edit]:
 
 
 def _goes_on(text: bytes, line: int) -> bool:
-    """Whether the line that starts at a byte belongs to a macro's text."""
+    """Whether the line that starts at a byte continues the text of a macro."""
     return text[max(0, line - 3) : line].rstrip(b"\r\n")[-1:] == b"\\"
 
 
@@ -244,7 +243,7 @@ class _Branch(NamedTuple):
 
 
 class _Open(NamedTuple):
-    """A conditional that has not ended: the branch of it that is kept, its latest one, and where that begins."""
+    """An open conditional: the branch that is kept, the latest branch, and where that begins."""
 
     wanted: int
     number: int
@@ -269,7 +268,7 @@ def _conditionals(text: bytes, found: list[tuple[int, int]]) -> Iterator[Edit]:
 
 
 def _conditional(text: bytes, branches: list[_Branch], in_error: int) -> Iterator[Edit]:
-    """The edits for a conditional that `in_error` bytes of errors surround."""
+    """The edits for a conditional that has `in_error` bytes of errors around it."""
     pairs = list(pairwise(branches))
     texts = [_NO_CODE.sub(b"", b"\n" + text[one.body : other.start]).rstrip() for one, other in pairs]
     directives = [_blank(text, one.start, one.body) for one in branches]
@@ -292,7 +291,7 @@ def _conditional(text: bytes, branches: list[_Branch], in_error: int) -> Iterato
 
 
 def _complete(text: bytes) -> bool:
-    """Whether a branch ends where a statement, a declaration or an element of a list may end."""
+    """Whether a branch ends where a statement, a declaration or a list element may end."""
     return text[-1:] in b";{}:,"
 
 

@@ -28,7 +28,7 @@ def is_selector(name: str) -> bool:
 
 
 def selector(node: Node) -> str:
-    """The name of a method, or of the one that a message calls: `initWithFrame:style:`, or `count` without arguments.
+    """The selector of a method, or of the method that a message calls: `initWithFrame:style:`, or `count`.
 
     Args:
         node: A method's definition or declaration, or a message.
@@ -47,9 +47,9 @@ def selector(node: Node) -> str:
 
 
 def receiver_of(node: Node) -> str:
-    """The receiver of a message as a chain of calls: `[[Shelf alloc] init]` is `Shelf.init()`; of Python `(x as T)` for
-    `cast(T, x)`; "" for other nodes. Messages that return an object of the same type, such as `alloc`, are left out.
-    """
+    """The receiver of a message as a chain of calls: `Shelf.init()` for `[[Shelf alloc] init]`. For Python's `cast(T,
+    x)`, `(x as T)`; "" for other nodes. Messages that return an object of the same type, such as `alloc`, are left
+    out."""
     if node.type == "call":
         function, listed = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if function is None or listed is None or function.text not in CASTS or listed.named_child_count != 2:

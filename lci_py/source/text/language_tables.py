@@ -44,7 +44,7 @@ def shared_table(name: str) -> dict[str, Any]:
 
 
 def pairs(text: str, sign: str = " = ") -> Iterator[tuple[str, str]]:
-    """The two sides of each line of a text in such a file, which is faster to read than TOML keys."""
+    """Split each line of a table's text at a sign into two sides. This format is faster to read than TOML keys."""
     for line in text.strip().split("\n") if text else ():
         left, _, right = line.partition(sign)
         yield left.strip(), right

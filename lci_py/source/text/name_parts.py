@@ -41,7 +41,7 @@ _BITS[[ord(" "), ord("\n")]] = 0
 
 
 class Alike(NamedTuple):
-    """A name that may be meant; `worth` is in (0, 1]."""
+    """A name that may be meant; `worth` in (0, 1] says how well it fits."""
 
     spelling: str  # joined, as `source.text.words.joined` gives it
     worth: float
@@ -59,7 +59,7 @@ def _parts(name: str) -> tuple[str, ...]:
 
 
 class NameParts:
-    """The names of one text, ready to be compared: [n] each."""
+    """The names of a segment as arrays of length n, ready to be compared with a query."""
 
     def __init__(self, text: bytes) -> None:
         self._text = text + b"\n"
@@ -76,7 +76,7 @@ class NameParts:
         """Names one or two edits away from a word, as joined spellings with the number of edits.
 
         Args:
-            word: Joined; one shorter than `SHORTEST` has none.
+            word: In lower case without underscores. A word shorter than `SHORTEST` has no near names.
         """
         most = most_edits(word)
         if len(word) < SHORTEST:
@@ -188,14 +188,14 @@ def _match(word: str, part: str) -> float:
 
 
 def nearest(found: Iterable[tuple[str, int]]) -> list[Alike]:
-    """The names with the fewest edits, over several segments."""
+    """Of near names from several segments, those with the fewest edits."""
     edits = dict(found)
     least = min(edits.values(), default=0)
     return [Alike(name, 1.0) for name in sorted(edits) if edits[name] == least][:_MOST_ALIKE]
 
 
 def best_abbreviated(found: Iterable[Alike]) -> list[Alike]:
-    """The best names over several segments; equal names count once."""
+    """Merge abbreviated names from several segments, best first; equal names count once."""
     worths = dict(found)
     least = _LEAST_SHARE * max(worths.values(), default=0.0)
     kept = sorted((name for name in worths if worths[name] >= least), key=lambda name: (-worths[name], name))

@@ -24,7 +24,7 @@ class _Pattern:
 
 
 def lazily(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """As `re.compile`, but on first use, which raises `re.error` for a bad pattern. Not for functions of `re`."""
+    """As `re.compile`, but on first use, which raises `re.error` for a bad pattern. `re.sub` cannot take the result."""
     return cast("re.Pattern[AnyStr]", _Pattern(pattern, flags))
 
 

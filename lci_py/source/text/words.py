@@ -130,7 +130,7 @@ _STOPPED = frozenset(stem(word) for word in STOPWORDS)
 
 @lru_cache(maxsize=4096)
 def forms(word: str) -> tuple[str, ...]:
-    """Stems of other forms of a word (itself a stem), those of its base first. Most of them are not words."""
+    """Stems of other forms of a word (a stem), those of its base first. Most of them are not words."""
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return ()
     found: dict[str, None] = {}
@@ -176,7 +176,7 @@ def shortens(short: str, long: str) -> bool:
 
 
 def short_forms(long: str, lines: str) -> list[str]:
-    """The lines that shorten a stem."""
+    """Those of `lines`, a text with a stem per line, that abbreviate the stem `long`."""
     if not (long.isascii() and long.isalpha()):
         return []
     found = re.findall(f"^[{long}]{{{_SHORTEST},{_LONGEST}}}$", lines, re.MULTILINE)
@@ -184,7 +184,7 @@ def short_forms(long: str, lines: str) -> list[str]:
 
 
 def long_forms(short: str, lines: str) -> list[str]:
-    """The lines that a stem shortens."""
+    """Those of `lines`, a text with a stem per line, that the stem `short` abbreviates."""
     if len(short) > _LONGEST or not (short.isascii() and short.isalpha()):
         return []
     letters = "".join(f"[^{letter}\n]*{letter}" for letter in short[1:])

@@ -63,7 +63,7 @@ class Lowering:
 
     def __init__(self, source: bytes, places: Mapping[int, int], imports: Sequence[Import]) -> None:
         """Args:
-        places: First byte of a definition's name to its place among the symbols.
+        places: First byte of a definition's name to its symbol index.
         """
         self.flow = FlowBuilder()
         self._source = source
@@ -101,7 +101,7 @@ class Lowering:
         return 0
 
     def _first(self, node: Node) -> int:
-        """The value of the first child: the expression in brackets, or the one before a type."""
+        """The value of a node's first child: the expression in brackets, or the one before a type annotation."""
         for child in node.named_children:
             if child.type != "comment":
                 return self._value(child)
@@ -127,7 +127,7 @@ class Lowering:
         raise NotImplementedError
 
     def _place(self, *names: Node | None) -> int:
-        """The symbol that one of these names defines; -1 if none does."""
+        """The index of the symbol that one of these name nodes defines; -1 if there is none."""
         for name in names:
             if name is not None:
                 place = self._places.get(name.start_byte + (name.type == "string"), -1)
@@ -165,7 +165,7 @@ class Lowering:
         return self.flow.use(self._scope, text)
 
     def _is_bound(self, name: str) -> bool:
-        """Whether an enclosing scope has bound a name so far: enough for `require`, `module` and `exports`."""
+        """Whether an enclosing scope has bound a name so far: enough to see if `require` or `exports` is redefined."""
         scope: Scope | None = self._scope
         while scope is not None and name not in scope.bound:
             scope = scope.parent
@@ -280,7 +280,7 @@ class Lowering:
 
         Args:
             value: Node of the value.
-            scope: The scope in which this declares its names; None if they are declared elsewhere.
+            scope: The scope in which the names are declared by this assignment; None if they are declared elsewhere.
             right: The right side, which may be an import.
         """
         if left is None:
@@ -328,7 +328,7 @@ class Lowering:
             self._versions.append((self._scope, name, version))
 
     def _settle(self) -> None:
-        """Add what is only known at the end of the file: the scope of each assigned variable."""
+        """Add the constraints that need the end of the file: the scope of each assigned variable."""
         shared: set[tuple[int, str]] = set()
         for scope, name in self._written:
             around = scope
@@ -374,7 +374,7 @@ class Lowering:
                 self._assign(child, item, scope)
 
     def _pairwise(self, left: Node, right: Node, scope: Scope | None) -> bool:
-        """Assign `[a, b] = [x, y]` pairwise. False, with nothing done, if the two sides do not correspond."""
+        """Assign `[a, b] = [x, y]` pairwise. Returns False, and adds nothing, if the two sides do not correspond."""
         targets = [child for child in left.children if child.type not in ("[", "]", "comment")]
         sources = [child for child in right.named_children if child.type != "comment"]
         named = [child for child in targets if child.is_named]

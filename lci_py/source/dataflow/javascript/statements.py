@@ -360,7 +360,7 @@ class JavaScriptFlow(Modules):
             self.flow.row(MEMBER, place, self.flow.string(self._key(name)), value)
 
     def _frame_object(self, node: Node) -> int:
-        """The node of `this` for a field whose value is a function with a `this` of its own, else 0."""
+        """The node of `this` for a field whose value is a `function` expression, which has its own `this`; else 0."""
         value = node.child_by_field_name("value")
         return self._this() if value is not None and value.type in ("function_expression", "generator_function") else 0
 
@@ -370,7 +370,7 @@ class JavaScriptFlow(Modules):
         return self._value(inner), (inner or node).start_point[0] + 1
 
     def _apply_decorators(self, value: int, wraps: list[tuple[int, int]]) -> int:
-        """The node of a value after its decorators, which may return another value, or nothing."""
+        """The node of a value after its decorators have been applied; a decorator may return another value."""
         for decorator, line in reversed(wraps):
             if decorator:
                 arguments = [(0, value)] if value else []
