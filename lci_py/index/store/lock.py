@@ -34,12 +34,8 @@ def writer(index_dir: Path, wait: float = 0.0) -> Iterator[None]:
         IndexWriteError: Another process still holds the lock.
         OSError: The folder or the lock cannot be created.
     """
-    try:
-        import fcntl
-    except ImportError:  # pragma: no cover - not on this platform; the manifest is still replaced atomically
-        index_dir.mkdir(parents=True, exist_ok=True)
-        yield
-        return
+    import fcntl
+
     handle = _acquire(index_dir, wait)
 
     def release() -> None:

@@ -284,10 +284,8 @@ def hold(path: Path, *, exclusive: bool) -> int | None:
     Raises:
         BlockingIOError: `exclusive` is set, and somebody else holds the shard.
     """
-    try:
-        import fcntl
-    except ImportError:  # pragma: no cover - not on this platform, where open files cannot be removed anyway
-        return None
+    import fcntl
+
     handle = None
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -65,9 +65,9 @@ SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 #: The walk leaves out files above the size limit; this bound is for a file that has grown since.
 _MAX_READ = 64_000_000
 # A link must not lead out of the root, and a FIFO must not block.
-_NO_LINK = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
-_FOLDER = _NO_LINK | getattr(os, "O_DIRECTORY", 0)
+_NO_LINK = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+_FOLDER = _NO_LINK | os.O_DIRECTORY
 
 
 def open_regular(path: Path | str) -> tuple[int, os.stat_result]:
@@ -77,7 +77,7 @@ def open_regular(path: Path | str) -> tuple[int, os.stat_result]:
     Raises:
         OSError: It cannot be opened, or is no regular file.
     """
-    handle = os.open(path, _NO_LINK | getattr(os, "O_BINARY", 0))
+    handle = os.open(path, _NO_LINK)
     info = os.fstat(handle)
     if not stat.S_ISREG(info.st_mode):
         os.close(handle)
@@ -154,7 +154,7 @@ def _read(file: FileIO, size: int) -> bytes:
 
 def _open_below(root: str, path: str) -> int:
     *folders, name = path.split("/")
-    handle = os.open(root, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0))
+    handle = os.open(root, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
     try:
         for place, folder in enumerate(folders):
             try:

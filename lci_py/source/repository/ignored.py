@@ -11,7 +11,7 @@ from lci_py.source.repository.files import ALWAYS_SKIPPED
 from lci_py.source.repository.ignore_layers import Layers, ignoring, layers_inside, outer_layers
 from lci_py.source.repository.walk import NOTHING, FolderState, GlobRules, WalkOptions, nested_since
 
-_FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
+_FOLDER = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_DIRECTORY
 
 
 class IgnoreRule(NamedTuple):
@@ -113,7 +113,7 @@ class TreeRules:
         """A folder with its ignore files, if it exists; None if it is a nested repository that the walk leaves out."""
         handle = -1
         try:
-            handle = os.open(self._root, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0))
+            handle = os.open(self._root, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
             for part in filter(None, relative.split("/")):  # one by one, since a link could lead out of the root
                 inner = os.open(part, _FOLDER, dir_fd=handle)
                 os.close(handle)

@@ -1,4 +1,4 @@
-"""`#if` of C, C++ and Haskell's CPP, whose names have values, and of C# and Swift, whose names are set or not."""
+"""`#if` of C, C++ and Haskell's CPP, whose names have values, and of Swift, whose names are set or not."""
 
 from __future__ import annotations
 
@@ -119,4 +119,3 @@ C = Dialect(
     found_out=_is_set_by_a_build,
 )  # fmt: skip
 SWIFT = Dialect(special=_swift, facts=platforms.FACTS, here=_machine_values)
-CSHARP = Dialect()

@@ -41,19 +41,14 @@ if TYPE_CHECKING:
     from lci_py.search.conflicts.logic.values import Allowed
 
 # Ruby
-RUBY = Dialect(grammar=Grammar(loose=frozenset({"not"})), falsy=words(NULL, NO))
+RUBY = Dialect(grammar=Grammar(loose=frozenset({"not"})))
 
 # PHP
-PHP = Dialect(
-    falsy=Values(frozenset({NULL, NO, EMPTY, '"0'}), numbers=numbers_where("==", (0,))),
-)
-
-# Lua
-LUA = Dialect(falsy=words(NULL, NO))
+PHP = Dialect(falsy=Values(frozenset({NULL, NO, EMPTY, '"0'}), numbers=numbers_where("==", (0,))))
 
 # Elixir
 # `Mix.env()` and `Mix.env` are the same call.
-ELIXIR = Dialect(falsy=words(NULL, NO), spell=lambda tag: tag.replace("()", ""))
+ELIXIR = Dialect(spell=lambda tag: tag.replace("()", ""))
 
 # Shells
 _UNAME = frozenset({"$(uname)", "$(uname-s)", "`uname`", "`uname-s`", "$OSTYPE", "${OSTYPE}", "${OSTYPE:-}"})
