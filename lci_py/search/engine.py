@@ -1,6 +1,6 @@
 """Answers the questions about an index: a search, the definitions of a name, the call graph, the conflicts.
 
-A mode ranks. What flags add to an answer, in any mode, is listed in `Engine._STEPS`.
+A mode ranks. `Engine._STEPS` lists what flags add to an answer, in any mode.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SEEDS = 20
 
 
 def preload() -> None:
-    """Import and load what nearly every search needs, while another process does work that does not use this core."""
+    """Import and load what nearly every search needs, while another process does work that leaves this core idle."""
     from lci_py.embed import encoder  # noqa: F401
     from lci_py.embed.encoder import load_builtin
     from lci_py.index.shards import bm25, dense, files, tokens  # noqa: F401
@@ -65,14 +65,14 @@ class Engine:
 
     def __init__(self, snapshot: Snapshot, opening: float | None = None, log: SearchLog | None = None) -> None:
         """Args:
-        opening: Milliseconds that opening the snapshot took; the first search with `trace` reports them.
-        log: To which searches are written; None for nowhere.
+        opening: Milliseconds that opening the snapshot took; the first search with `trace` reports them. log: The log
+        to write searches to; None for none.
         """
         self.snapshot, self._opening, self._log = snapshot, opening, log
 
     @property
     def log_problem(self) -> str:
-        """Why the last search could not be logged; "" if it was, or is not to be."""
+        """Why the last search could not be logged; "" if it was logged, or there is no log."""
         return "" if self._log is None else self._log.problem
 
     @property
@@ -136,7 +136,7 @@ class Engine:
         return answer if asked.trace else replace(answer, trace=None)
 
     def _with_changes(self, filters: Filters) -> Filters:
-        """The filters, with what differs from their revision.
+        """The filters, completed with the files and lines that differ from their revision.
 
         Raises:
             UsageError: There is no such revision, or no git work tree.
@@ -176,7 +176,7 @@ class Engine:
     # --- what flags add -----------------------------------------------------------------------------------------
 
     def _shadow(self, request: SearchRequest, answered: ModeAnswer, answer: Answer) -> Answer:
-        """`--shadow`: which results another ranking would move."""
+        """`--shadow`: add the results that another ranking would move."""
         if request.shadow is None:
             return answer
         from lci_py.search.explain.shadow import of_unranked, shadow
@@ -187,7 +187,7 @@ class Engine:
         return replace(answer, shadow=shadow(self.snapshot, request, plan, outcome))
 
     def _expand(self, request: SearchRequest, answered: ModeAnswer, answer: Answer) -> Answer:
-        """`--expand`: the graph neighbours of the best results."""
+        """`--expand`: add the graph neighbours of the best results."""
         if not request.expand or answered.merged is None:
             return answer
         from lci_py.search.modes.expand import NOTHING_AROUND, with_neighbours
@@ -201,7 +201,7 @@ class Engine:
         return answer
 
     def _with_degradations(self, request: SearchRequest, answered: ModeAnswer, answer: Answer) -> Answer:
-        """Adds the parts other than views that the ranking or `--expand` could not read."""
+        """Add to `degraded` the shards, other than views, that the ranking or `--expand` could not read."""
         if answered.merged is None:
             return answer
         answering = [view for view in VIEWS if view not in answered.merged.outcome.failed]
@@ -210,7 +210,7 @@ class Engine:
         return replace(answer, degraded=(*answer.degraded, *more))
 
     def _explain_file(self, request: SearchRequest, answered: ModeAnswer, answer: Answer) -> Answer:
-        """`--explain-file`: the ranks of a file."""
+        """`--explain-file`: add the ranks of a file."""
         if request.explain_file is None:
             return answer
         from lci_py.search.explain.file import with_explanation
@@ -218,7 +218,7 @@ class Engine:
         return with_explanation(self.snapshot, request, answer, answered.explainable)
 
     def _conflicts(self, request: SearchRequest, answered: ModeAnswer, answer: Answer) -> Answer:
-        """`--conflicts`: results with several definitions, and disagreements of sources and of views."""
+        """`--conflicts`: mark results with several definitions, and add disagreements of sources and of views."""
         if not request.conflicts:
             return answer
         from lci_py.search.conflicts.sites import with_conflicts
@@ -233,7 +233,7 @@ class Engine:
             return replace(answer, conflicts=(*answer.conflicts, *of_views))
 
     def _hints(self, request: SearchRequest, _answered: ModeAnswer, answer: Answer) -> Answer:
-        """Adds commands to run instead of a weak answer."""
+        """Add commands to run instead, if the answer is weak."""
         if request.mode == "symbolic" or not request.query.strip() or request.budget_ms is not None:
             return answer
         from lci_py.search.modes.hints import with_hints
@@ -243,7 +243,7 @@ class Engine:
         return answer
 
     def _routes(self, request: SearchRequest, _answered: ModeAnswer, answer: Answer) -> Answer:
-        """Of a query that is a path of HTTP: under which routes the results are known."""
+        """For a query that is an HTTP path, add the routes that lead to the results."""
         if "/" not in request.query or not self.snapshot.whole.alone:
             return answer
         from lci_py.search.routes import with_routes
@@ -267,11 +267,11 @@ class Engine:
         return self.snapshot
 
     def answer(self, question: str, request: Any) -> Any:
-        """Answer one of `ANSWERED_BY`, given the request of that command.
+        """Answer the question of a command in `ANSWERED_BY`, given its request.
 
         Raises:
             UsageError: A filter, or another value of the request, cannot be used.
-            UnknownTargetError: What is asked about does not exist.
+            UnknownTargetError: The request is about something that does not exist.
             IndexError_: A required shard cannot be used.
         """
         from importlib import import_module
@@ -321,7 +321,7 @@ class Engine:
         return outline(self._prepared_snapshot(request.filters), request, found)
 
     def similar_paths(self, path: str) -> list[str]:
-        """Indexed files whose paths resemble one that does not exist."""
+        """Indexed files whose paths resemble a path that does not exist."""
         from lci_py.search.suggest import similar_paths
 
         return similar_paths(path, self.snapshot.symbols.paths())

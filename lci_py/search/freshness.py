@@ -119,7 +119,7 @@ class Freshness:
         return "" if place is None else self._table.known_at(place).sha
 
     def _touched_files(self, places: Iterable[int]) -> list[int]:
-        """The files whose `stat` has changed: the others were not written."""
+        """The files whose `stat` has changed; files with an unchanged `stat` were not written."""
         # Strings rather than paths, local names, and no call but the one: this runs for every indexed file of every
         # query.
         lstat, base, paths = os.lstat, self._base, self._paths
@@ -176,7 +176,7 @@ class Freshness:
         return content_reason(known.path, data) is None
 
     def sweep(self, *, whole: bool = False) -> Sweep:
-        """Compare the tree with the index, once per query: as much as a query has time for, or the `whole` tree."""
+        """Compare the tree with the index, once per query: as much as the query has time for, or the `whole` tree."""
         if not whole and self._last is not None:
             return self._last[1]
         found = self._look(whole)
@@ -186,7 +186,7 @@ class Freshness:
     def changed_since(self, paths: Iterable[str]) -> int:
         """The number of files that were unchanged in the last sweep and have changed since.
 
-        If it is 0 for the files that an answer has read, the answer is about one state of the tree, that of the sweep.
+        If it is 0 for the files that an answer has read, the answer is consistent with the tree that the sweep saw.
         """
         stale = set(self.sweep().stale)
         places = [place for path in paths if path not in stale and (place := self._file_index(path)) is not None]
@@ -194,12 +194,12 @@ class Freshness:
         return sum(place not in self._odd or self._differs(place) for place in self._touched_files(places))
 
     def _file_index(self, path: str) -> int | None:
-        """The index of a file in the table; None if it is not there."""
+        """The index of a file in the table; None if the table lacks it."""
         place = bisect_left(self._paths, path)
         return place if place < len(self._paths) and self._paths[place] == path else None
 
     def there(self) -> Callable[[str], bool] | None:
-        """A test whether a file, by its path, still exists; None if all do."""
+        """A test by path whether a file still exists; None if all indexed files do."""
         gone = self.sweep().gone
         return (lambda path: path not in gone) if gone else None
 
@@ -248,7 +248,7 @@ class Freshness:
         return Sweep(found, size, unchecked, gone, touched)
 
     def _may_be_noted(self, place: int) -> bool:
-        """Whether an index run that finds the file unchanged stores its new times."""
+        """Whether an index run that finds the file's content unchanged would store its new times."""
         if self._table.known_at(place).reason in FLEETING:
             return False
         if self._stats[1][place] >= 0:
@@ -261,13 +261,13 @@ class Freshness:
         return info.st_ctime_ns != self._stats[2][place] or settled
 
     def _suspects(self) -> frozenset[str]:
-        """The folders and ignore files whose modification time has changed since the tree was listed."""
+        """The folders and ignore files whose modification times have changed since the tree was listed."""
         return frozenset(
             path for path, mtime_ns in self._table.folders() if mtime_ns != OURS and self._mtime(path) != mtime_ns
         )
 
     def _has_news(self, suspects: frozenset[str]) -> bool:
-        """Whether a folder has an entry that the walk did not see, or an ignore file changed."""
+        """Whether a suspect folder has an entry that the walk did not see, or an ignore file has changed."""
         if not suspects:
             return False
         # The name of a folder ends with a slash: a file that became a folder is news.
@@ -304,7 +304,7 @@ class Freshness:
 
 
 class SourceReader:
-    """Reads lines of the working tree; each file shown is read once per query."""
+    """Reads lines of the working tree; each file with shown lines is read once per query."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

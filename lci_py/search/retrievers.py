@@ -90,7 +90,7 @@ _ROUNDING = 1e-5
 
 @dataclass(slots=True)
 class _Scores:
-    """How close units are to a query."""
+    """The scores of units for a query, as far as they are computed."""
 
     text: str
     question: Question
@@ -102,8 +102,7 @@ class _Scores:
 
 class DenseRetriever:
     """Scores a unit by its closest chunk: the cosine of the vectors and, with a model that has a table of tokens, the
-    share of the query's tokens that the chunk has (`index.shards.tokens`).
-    """
+    share of the query's tokens that the chunk covers (`index.shards.tokens`)."""
 
     def __init__(
         self, index: DenseIndex, encoder: TextEncoder, tokens: TokenTable | None, bags: TokenBags | None, n_units: int
@@ -177,7 +176,7 @@ class DenseRetriever:
         return values if allowed is None else only(values, allowed)
 
     def _scores_of(self, query: TextQuery) -> _Scores:
-        """The scores of a query that are computed already; all of them in a small index."""
+        """The scores of a query: those computed so far; in a small index all of them."""
         if self._last is None or self._last.text != query.text:
             question = self._question(query.text)
             cosines = np.clip(self.index.cosines(question.vector), 0, 1)
@@ -211,7 +210,7 @@ class DenseRetriever:
         return np.asarray(values, np.float32)
 
     def _coverage(self, question: Question, slots: NDArray[np.int64]) -> NDArray[np.float32]:
-        """How well the tokens of chunks match those of a question: [n]; 0 if tokens are not used."""
+        """How well the tokens of chunks cover those of a question: [n]; 0 if tokens are not used."""
         if self.bags is None or not self.late:
             return np.zeros(len(slots), np.float32)
         return self.bags.coverage_of(question.ids, question.weights, slots)
@@ -271,9 +270,8 @@ class LexicalRetriever:
         return found
 
     def coverage(self, query: TextQuery, units: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The weighted share of the query's terms that each unit holds in its text or name, in [0, 1]: [len(units)].
-        Terms that no unit holds do not count.
-        """
+        """The weighted share of the query's terms that each unit has in its text or name, in [0, 1]: [len(units)].
+        Terms that no unit has do not count."""
         index, known = self.index, self.known(query)
         terms, weights = tuple(term for term, _ in known), np.array([weight for _, weight in known])
         place = np.full(len(index.unit_file), -1, np.int64)

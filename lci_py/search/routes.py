@@ -1,7 +1,7 @@
 """What is registered with a framework, by the name under which a client knows it: `GET /api/checks/<id>`.
 
-A file says a part of it: the prefix may stand where the router is made, where it is mounted, and where the function is
-called that mounts it. The parts are joined when somebody asks, since there are few of them. What does not tell its
+A file has only a part of the path: a prefix may be given where the router is made, where it is mounted, and where the
+function that mounts it is called. There are few routes, so the parts are joined by each query. A name with an unknown
 prefix begins with `…`.
 """
 
@@ -76,7 +76,7 @@ class Item(NamedTuple):
 
 
 class Route(NamedTuple):
-    """A route with its whole name.
+    """A route with its full path.
 
     Attributes:
         name: `GET /path`.
@@ -90,8 +90,8 @@ class Route(NamedTuple):
 
 
 class _Router(NamedTuple):
-    """What routes are registered on: a variable of a file, or "" for the function or file around; the symbol around the
-    registration, and the function that is registered, if its attributes say so; the line, if several take that name."""
+    """The router of a registration: its variable ("" for the enclosing function or file), the symbol that encloses the
+    registration, the function if its attributes register it, the line if several routers have that variable."""
 
     file: int
     name: str
@@ -120,7 +120,7 @@ class Routes:
         return self._files[file][0]
 
     def is_of_test(self, item: Item) -> bool:
-        """Whether a test registers something."""
+        """Whether the registration is in a test."""
         return self._tests[item.file]
 
     @cached_property
@@ -129,7 +129,7 @@ class Routes:
 
     @cached_property
     def items(self) -> list[Item]:
-        """All, by file and line."""
+        """All registrations, by file and line."""
         found = [Item(file, row) for file, row in registered_in(self._symbols)]
         return sorted(Item(file, self._with_values(row)) if "{" in row.name else Item(file, row) for file, row in found)
 
@@ -152,7 +152,7 @@ class Routes:
         return found.name if found else ""
 
     def full_names(self, item: Item) -> list[str]:
-        """The names of a registration with what is mounted before it."""
+        """The full names of a registration: with the prefixes of all mounts."""
         row = item.row
         if row.kind != "route":
             return [row.name or row.kind]
@@ -166,7 +166,7 @@ class Routes:
     # --- constants and settings
 
     def _with_values(self, row: Registration) -> Registration:
-        """A registration with the values of the settings in its path, as far as they are known."""
+        """A registration whose path has the values of settings filled in, as far as they are known."""
         for setting in _SETTING.findall(row.name):
             if setting not in self._values:
                 self._values[setting] = self._setting(setting)
@@ -174,9 +174,9 @@ class Routes:
         return row if name == row.name else row._replace(name=re.sub(r"(?<!:)//+", "/", name))
 
     def _setting(self, name: str) -> str | None:
-        """The value of a constant, or of a field of a configuration; None if there is none or several outside of tests.
+        """The value of a constant or configuration field; None if there is no value, or several outside of tests.
 
-        Among definitions of its name, those count whose file or type is called like what it is a member of.
+        If the name is qualified, only definitions whose file or type has the qualifier's name count.
         """
         owner, _, own = name.rpartition(".")
         owner = owner.rpartition(".")[2].lower()
@@ -195,7 +195,7 @@ class Routes:
         return values.pop() if len(values) == 1 else None
 
     def _versioned(self, file: int, version: str) -> set[str]:
-        """What stands before the paths of a version, or of none that is said: `app.enableVersioning({…})`."""
+        """The path prefixes of a version, or of routes without a version: `app.enableVersioning({…})`."""
         base, said = self._application_prefix(file), self._application_prefix(file, VERSION)
         prefix, *default = said.split(" ")
         if prefix.startswith(UNKNOWN) or (not said and version not in ("", NEUTRAL)):
@@ -204,7 +204,7 @@ class Routes:
         return {UNKNOWN if UNKNOWN in v else base if v == NEUTRAL else join_paths(base, prefix + v) for v in versions}
 
     def _application_prefix(self, file: int, target: str = ROOTED) -> str:
-        """What the application puts before all of its routes (`app.setGlobalPrefix("api")`), or says of versions."""
+        """The prefix of all routes of an application (`app.setGlobalPrefix("api")`), or its versioning."""
         path, language = self._files[file]
         table = table_of(language)
         by_folder: dict[str, set[str]] = {}
@@ -220,7 +220,7 @@ class Routes:
 
     @cached_property
     def _application_prefixes(self) -> dict[str, list[tuple[int, str]]]:
-        """The prefixes of applications and what they say of versions, each with the file that says so."""
+        """The prefixes and the versioning of applications, each with the file that states it."""
         bases = [item for item in self.items if item.row.kind == "base"]
         found = {of: [(one.file, one.row.name) for one in bases if one.row.target == of] for of in (ROOTED, VERSION)}
         tables = [table_of(language).settings for language in sorted({language for _, language in self._files})]
@@ -235,14 +235,14 @@ class Routes:
     # --- prefixes
 
     def _scope(self, item: Item) -> int:
-        """The symbol around a registration; -1 for the file."""
+        """The symbol that encloses a registration; -1 for the file."""
         node = self._graph.caller(item.file, item.row.scope)
         if node >= self._first_lambda:
             return self._graph.lambda_at(node)[2]
         return node if node < self._first_file else -1
 
     def _prefixes(self, router: _Router) -> set[str]:
-        """What can stand before a path that is registered on a router."""
+        """The possible prefixes of a path that is registered on a router."""
         if router.name == ROOTED:
             return {self._application_prefix(router.file)}
         if router.name.startswith(VERSION):
@@ -258,9 +258,9 @@ class Routes:
         return self._known[router]
 
     def _type_prefix(self, node: int, depth: int) -> str | None:
-        """What the attributes of a type say of the paths of its members, or else those of its bases; None if nothing.
+        """The path prefix that a type's attributes, or else its bases', give to its members; None if there is none.
 
-        An attribute that the program declares says what the attributes of its declaration say.
+        An attribute that the program itself declares has the attributes of its declaration.
         """
         item = self._attributed_types.get(node)
         if item is not None and item.row.router == ROOTED:
@@ -276,7 +276,7 @@ class Routes:
 
     @cached_property
     def _attributed_types(self) -> dict[int, Item]:
-        """Types to what their attributes say: the path of their members, or the names of other attributes."""
+        """Type to the registration with the path prefix of its members, or with the names of other attributes."""
         return {self._scope(item): item for item in self.items if item.row.kind == "base" and item.row.scope >= 0
                 and not item.row.target.startswith(ROOTED)}  # fmt: skip
 
@@ -302,13 +302,13 @@ class Routes:
 
     @cached_property
     def _has_roots(self) -> bool:
-        """Whether several folders make routers of which only one can be at the root."""
+        """Whether several folders make routers, of which only one can serve the root path."""
         roots = [item.file for item in self.items if item.row.kind == "root" and item.row.name]
         folders = {dirname(self.path(file)) for file in roots if not self._tests[file]}
         return len([folder for folder in folders if "/vendor/" not in f"/{folder}"]) > 1
 
     def _router_of(self, item: Item) -> _Router:
-        """What something is registered on. Of several variables of one name, the last one before it."""
+        """The router of a registration. If several variables have its name, the last one before the registration."""
         file, name, scope = item.file, item.row.router, self._scope(item)
         if scope < 0 and item.row.kind in ("route", "mount"):  # a function without a name that a variable holds
             around = definitions_around(self._symbols, file, [item.row.line]).get(item.row.line)
@@ -317,7 +317,7 @@ class Routes:
         return _Router(file, name, scope, line=item.row.line if len(named) > 1 else 0)
 
     def _around_mounts(self, router: _Router) -> list[Item]:
-        """What mounts the function around a router, or else its file."""
+        """The mounts of the function that encloses a router; without one, of its file."""
         around = self._enclosing(router.scope, router.handler)
         if router.handler >= 0:  # a viewset has the routes of its bases, but for those of methods that it has itself
             own = {member.owner for member in members_named(self._symbols, self._name(router.handler))}
@@ -330,7 +330,7 @@ class Routes:
         return found or list(self._mounted.get((router.file, ""), ()))
 
     def _passed(self, symbol: int, router: _Router) -> list[Item]:
-        """What mounts a function: of what is passed to it, that in place of a parameter, if one is called so."""
+        """The mounts of a function; those that pass another argument than the router's parameter are left out."""
         items = [item for item in self._mounted.get(symbol, ()) if self._tests[item.file] <= self._tests[router.file]]
         places = [_PLACE.search(item.row.target) for item in items]
         if len({place and place[1] for place in places}) == 1:
@@ -341,7 +341,7 @@ class Routes:
         return [item for item, place in zip(items, places, strict=True) if not place or place[1] in own] or items
 
     def _unmounted(self, file: int, router: str) -> str:
-        """What stands before the paths of a router that nothing mounts."""
+        """The prefix of a router that nothing mounts."""
         path, language = self._files[file]
         table = table_of(language)
         fresh = not router and table.fresh and not re.search(table.mounted, path)
@@ -349,17 +349,17 @@ class Routes:
 
     @cached_property
     def _root_files(self) -> set[int]:
-        """The files that a setting of Django names as those of all routes."""
+        """The files that a Django setting names as the root of all routes."""
         names = [text[1] for item in self.items if item.row.kind == "root" and (text := _STRING.match(item.row.target))]
         return {file for name in names for file in self._files_ending(name.replace(".", "/"), (".py", "/__init__.py"))}
 
     def _sees(self, scope: int, item: Item) -> bool:
-        """Whether code in a symbol sees the variable that a registration gives a value to."""
+        """Whether the variable that a registration assigns is visible in a symbol."""
         own = self._scope(item)
         return own < 0 or own in self._enclosing(scope, -1)
 
     def _enclosing(self, scope: int, handler: int) -> list[int]:
-        """A symbol and those around it; first the handler, if routes are registered by attributes."""
+        """A symbol and its enclosing symbols; first the handler, if routes are registered by attributes."""
         found: list[int] = []
         scope = handler if handler >= 0 else scope
         while scope >= 0 and len(found) < 20:
@@ -371,7 +371,7 @@ class Routes:
 
     @cached_property
     def _routers(self) -> dict[tuple[int, str], list[Item]]:
-        """File and variable to what the file says of the router in it."""
+        """(file, variable) to the registrations that describe the router in that variable."""
         found: dict[tuple[int, str], list[Item]] = {}
         for item in self.items:
             if item.row.kind in ("router", "root", "base"):
@@ -380,7 +380,7 @@ class Routes:
 
     @cached_property
     def _mounted(self) -> dict[object, list[Item]]:
-        """What is mounted to the mounts: (file, variable), (file, "") for all of a file, the number of a function."""
+        """What is mounted to its mounts. Keys: (file, variable), (file, "") for a whole file, a function's number."""
         found: dict[object, list[Item]] = {}
         for item in self.items:
             if item.row.kind in _MOUNTS[:2]:
@@ -389,7 +389,7 @@ class Routes:
         return found
 
     def _children(self, item: Item) -> Iterator[object]:
-        """What a mount mounts."""
+        """The keys in `_mounted` of what a mount mounts."""
         file, row = item
         text = row.target.strip().removeprefix("&")
         if (string := _STRING.search(text)) is not None and string[1].endswith("/"):
@@ -431,7 +431,7 @@ class Routes:
 
     @cached_property
     def _fields(self) -> dict[str, list[tuple[int, str]]]:
-        """Fields of objects that hold routers, by their names: file and variable, if there is one such field."""
+        """Fields of objects that hold routers: name to (file, variable), if only one field has that name."""
         found: dict[str, list[tuple[int, str]]] = {}
         for file, name in self._routers:
             if re.match(r"(?:self|this)\.\w+$", name):
@@ -450,19 +450,19 @@ class Routes:
         return [file for file in self._of_file if f"/{self._files[file][0]}".endswith(wanted)]
 
     def _called(self, item: Item) -> list[int]:
-        """What the line of a registration calls or registers that has its name."""
+        """The functions of a registration's target name that its line calls or registers."""
         name = last(item.row.target.partition("(")[0])
         named = [node for node in self._targets(item, 0) if self._name(node) == name]
         return named or (self._targets(item, ROUTE) if len(self._at[item.file, item.row.line]) == 1 else [])
 
     def _targets(self, item: Item, least: int) -> list[int]:
-        """The nodes that the line of a registration calls, over edges of a step or those after it."""
+        """The targets of the calls on a registration's line, by edges of the step `least` or a later one."""
         edges = self._graph.edges([self._graph.caller(item.file, item.row.scope)], CALLS)
         found = zip(edges.node.tolist(), edges.line.tolist(), (edges.step & ~np.uint8(AMBIGUOUS)).tolist(), strict=True)
         return list(dict.fromkeys(node for node, line, step in found if line == item.row.line and step >= least))
 
     def handlers(self, item: Item) -> list[int]:
-        """The nodes of the functions that a registration registers."""
+        """The nodes of the handlers that a registration registers."""
         if item.row.symbol >= 0:
             return [item.row.symbol]
         if not item.row.target:
@@ -473,7 +473,7 @@ class Routes:
         return named or (found if len(same) == 1 else []) or self._variables(item)
 
     def _variables(self, item: Item) -> list[int]:
-        """The variable that a registration names: what it holds was wrapped (`const show = caught(async () => …)`)."""
+        """The variable that a registration names, for a handler that was wrapped: `const show = caught(…)`."""
         head, _, name = item.row.target.rpartition(".")
         files = [(file, bound) for file, bound in self._imported(item.file, head or name)] or [(item.file, "")]
         for file, bound in files:
@@ -488,7 +488,7 @@ class Routes:
         return [row["symbol_number"] for row in spelled] if len(spelled) == 1 else []
 
     def registrations_of(self, node: int) -> list[tuple[Item, str]]:
-        """What registers the value of a variable, and under which names."""
+        """The registrations of a variable's value, each with the name under which it is registered."""
         own = self._name(node)
         items = [one for one in self.items if one.row.kind not in _MOUNTS and own and last(one.row.target) == own]
         return [
@@ -501,7 +501,7 @@ class Routes:
     # --- imports
 
     def _imported(self, file: int, name: str) -> list[tuple[int, str]]:
-        """The files that a name is imported from, each with its name there; "" for the whole file."""
+        """The files from which a name is imported, each with its name there; "" for the whole file."""
         found: list[tuple[int, str]] = []
         if file not in self._imports:
             self._imports[file] = imports_in(self._symbols, file)
@@ -516,7 +516,7 @@ class Routes:
         return found
 
     def _imports_on(self, file: int, line: int, name: str) -> list[int]:
-        """The files that a line imports; of several, those called like a module or name."""
+        """The files that a line imports; of several, those whose stem is a module or name of the import."""
         edges = self._graph.edges([self._first_file + file], IMPORTS)
         found = [
             int(node) - self._first_file
@@ -528,7 +528,7 @@ class Routes:
         return called or found
 
     def _stem(self, file: int) -> str:
-        """The name of a module: that of its file, or of the folder whose file says nothing."""
+        """The module name of a file: its stem, or the folder's name for files such as `index.js`."""
         *folders, base = self._files[file][0].split("/")
         stem = base.split(".")[0]
         return folders[-1] if folders and stem in ("__init__", "index", "mod", "lib") else stem
@@ -569,8 +569,8 @@ def handlers(snapshot: Snapshot, text: str) -> list[Row]:
 
 
 def answering(snapshot: Snapshot, text: str) -> list[tuple[Row, float]]:
-    """The same with how much of an answer each is. Of a function without a name, the row has only the unit around it,
-    and its kind."""
+    """The functions that answer a path, each with a weight. For a function without a name, the row only has the
+    enclosing unit and its kind."""
     symbols, found = snapshot.symbols, dict[int, "Row"]()
     for route in Routes(snapshot).matching(text):
         rows = symbols.symbol_rows([node for node in route.targets if node < snapshot.graph.n_symbols])
@@ -604,7 +604,7 @@ def with_routes(snapshot: Snapshot, text: str, answer: Answer) -> Answer:
 
 
 def library_hooks(snapshot: Snapshot, types: Sequence[int]) -> dict[int, list[tuple[int, Hook]]]:
-    """What the library bases of types call on their objects, by type: the type that names the base, and the hook.
+    """The hooks (methods that library bases call) by type: the type that names the base, and the hook.
 
     Args:
         snapshot: What is searched.
@@ -627,7 +627,7 @@ def library_hooks(snapshot: Snapshot, types: Sequence[int]) -> dict[int, list[tu
 
 
 def _lineage(graph: GraphIndex, types: Sequence[int], without: set[int], *, below: bool) -> dict[int, None]:
-    """Types with those above or below them, level by level, but for some and what is only reached over those."""
+    """Types with their supertypes or subtypes, by level; without some types and what only those lead to."""
     seen, level = dict.fromkeys(types), list(types)
     while level and len(seen) < _MOST_LINEAGE:
         near = graph.edges(level, INHERITS, incoming=below).node.tolist()
@@ -648,13 +648,13 @@ def _dotted(name: str, imports: Sequence[Import]) -> str:
 
 
 def _value(signature: str) -> str | None:
-    """The text that a signature gives to a constant; None if it gives none, or a part of one."""
+    """The text that a signature assigns to a constant; None if it assigns no text, or a longer expression."""
     found = _VALUE.match(signature) or _PATH_IN_CALL.match(signature)
     return found["text"] if found and len(found["text"]) <= 100 else None
 
 
 def last(name: str) -> str:
-    """The last part of a name."""
+    """The last part of a dotted name."""
     return re.split(r"\.|::|->", name)[-1]
 
 
@@ -680,7 +680,7 @@ def variants(path: str) -> Iterable[str]:
 
 
 def alike(route: Sequence[str], wanted: Sequence[str]) -> tuple[float, ...] | None:
-    """How well a route fits a path: whether its whole name is known, equal parts, equal letters; None if not at all."""
+    """How well a route matches a path: whether its full name is known, equal segments, equal letters; or None."""
     whole = not route or not route[0].startswith(UNKNOWN)
     if not whole:
         route = route[1:]

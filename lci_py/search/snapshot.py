@@ -36,10 +36,10 @@ _T = TypeVar("_T")
 class Whole:
     """Quantities over a whole collection, of which an index may be a part (docs/adr/0035-fleet-seam.md).
 
-    A part can compute nearly all of a ranking alone. The rest is asked here, under a name and with the part's own
-    value. A single index is its whole collection, so its own value is the answer. In a part of a fleet (`cluster.leaf`)
-    a missing answer is recorded, and `settle` aborts the search, which is repeated with the combined values of all
-    parts. Until then answers are provisional: call `settle` before anything else that is asked depends on them.
+    A part can compute nearly all of a ranking alone. It asks here for the rest, with a key and its own value. A single
+    index is the whole collection, so its own value is the answer. In a part of a fleet (`cluster.leaf`) a missing
+    answer is recorded, and `settle` aborts the search, which is repeated with the combined values of all parts. Until
+    then answers are provisional: call `settle` before another question depends on them.
     """
 
     #: Whether there are no other parts. A part of several answers whole or not at all.
@@ -69,10 +69,10 @@ class Whole:
         return own
 
     def share(self, _what: Hashable, _columns: Sequence[Any], limit: int) -> int:
-        """The number of the first items of a list that are among the first `limit` of all.
+        """How many items at the head of this part's list are among the first `limit` items of all parts.
 
         Args:
-            columns: The keys by which the list is sorted, the largest first; ties between parts are in their order.
+            columns: The keys by which the list is sorted, the largest first; ties go to the earlier part.
         """
         return limit
 
@@ -80,7 +80,7 @@ class Whole:
         """The graph neighbours of the best candidates, weighed (`graph_lift`).
 
         Args:
-            scores: Of the best candidates, best first.
+            scores: The scores of the best candidates, best first.
             reached: Their neighbours.
             weigh: Computes the lift of `reached` from the scores of the best candidates of the whole collection.
         """
@@ -301,12 +301,12 @@ class Snapshot:
 
 
 def _mismatch(folder: ModelFolder, built: Mapping[str, Any], dimension: int | None = None) -> ModelMismatchError:
-    """The error for a model that did not make the index; it names the right one and what to run.
+    """The error for a model that did not make the index; it names the right model and the command to run.
 
     Args:
         folder: The requested model.
         built: The manifest's entry about the index's model.
-        dimension: Of the requested model, if that is what differs.
+        dimension: The dimension of the requested model, if that is what differs.
     """
     import shlex
 

@@ -23,7 +23,7 @@ _MOST_ALIKE = 1_000
 
 
 def similar_paths(name: str, known: Sequence[str]) -> list[str]:
-    """Paths similar to a wrong one, the most similar first: those with the same file name, else with a similar one."""
+    """Paths similar to a wrong one, the most similar first: those with the same file name, else with a similar name."""
     from difflib import SequenceMatcher, get_close_matches
 
     names: dict[str, list[str]] = {}
@@ -41,7 +41,7 @@ def similar_paths(name: str, known: Sequence[str]) -> list[str]:
 
 
 def near_misses(symbols: SymbolicIndex, name: str) -> tuple[str, ...]:
-    """Names that may be meant by one that does not exist."""
+    """Names that a name without a definition may be meant for."""
     rest = name.rpartition("::")[2] if "::" in name else name
     last = dotted_name(rest).rpartition(".")[2]
     if last != name:
@@ -62,7 +62,7 @@ def near_misses(symbols: SymbolicIndex, name: str) -> tuple[str, ...]:
 
 
 def names_from(symbols: SymbolicIndex, start: str) -> list[str]:
-    """Names of definitions that begin with a text, for a shell to complete: of `Session.cl`, members of `Session`."""
+    """Names of definitions that begin with a text, for shell completion; for `Session.cl`, members of `Session`."""
     scope, _, last = start.rpartition(".")
     if not scope:
         return symbols.names_from(start, _MOST_OFFERED)
@@ -71,6 +71,6 @@ def names_from(symbols: SymbolicIndex, start: str) -> list[str]:
 
 
 def enumeration(words: Iterable[str], last: str = "and") -> str:
-    """`a, b and c`."""
+    """Join words as `a, b and c`."""
     some: Sequence[str] = list(words)
     return f" {last} ".join([*([", ".join(some[:-1])] if len(some) > 1 else []), *some[-1:]])

@@ -34,11 +34,11 @@ class Folding:
     def folded(self, limit: int, ask: Callable[[int], Answer]) -> Answer:
         """The first `limit` distinct results, and what is missing.
 
-        `total` is their number if there are no more. Otherwise it counts every place, copies included: how many of the
-        further ones are copies is not checked.
+        `total` is their number if there are no more results. Otherwise it also counts copies, since the results beyond
+        the limit are not checked for copies.
 
         Args:
-            ask: Returns the answer with so many results; a shorter answer is the head of a longer one.
+            ask: Returns the answer with a given number of results; a shorter answer is the head of a longer one.
         """
         asked = limit + 1  # one more shows whether there are more, since all others may be copies
         while True:

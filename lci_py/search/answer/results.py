@@ -1,6 +1,6 @@
 """Makes results from index rows (snippet, staleness), and the envelope around them.
 
-A result's neighbours in the graph: callers, callees, imports, importers. Short lists, with the full counts.
+A result's graph context is its callers, callees, imports and importers: short lists, with the full counts.
 """
 
 from __future__ import annotations
@@ -57,9 +57,8 @@ class LineMatcher:
         self, terms: Iterable[tuple[str, float]], phrases: Iterable[str] = (), forms: Iterable[str] = ()
     ) -> None:
         """Args:
-        terms: As in `TextQuery`, with their weights.
-        phrases: Quoted texts.
-        forms: Those of the terms that stand for other words of the query.
+        terms: As in `TextQuery`, with their weights. phrases: Quoted texts. forms: Terms that are other forms of a word
+        of the query.
         """
         self._forms = frozenset(forms)
         # Integers, so that the order of addition does not matter.
@@ -70,7 +69,7 @@ class LineMatcher:
         self._known: dict[bytes, tuple[Match, ...]] = {}
 
     def weight(self, keys: Set[str]) -> tuple[int, int]:
-        """The total weight of the words and phrases of `keys`: the query's own, and those that stand for others."""
+        """The total weight of the words and phrases of `keys`: of the query's own ones, and of other forms."""
         own = sum(self._weights.get(key, _PHRASE) for key in keys - self._forms)
         return own, sum(self._weights[key] for key in keys & self._forms)
 
@@ -78,7 +77,7 @@ class LineMatcher:
         """Index of a line to its matches, in the order of the lines.
 
         Args:
-            lines: Of a file.
+            lines: The lines of a file.
             phrases_from: The index of the first line whose phrases count.
         """
         text = b"\n".join(lines)
@@ -114,7 +113,7 @@ class LineMatcher:
 
 
 def _lines_with(text: bytes, needle: bytes, ends: Sequence[int]) -> list[int]:
-    """The indices of the first `_MOST_LINES` lines that hold a text."""
+    """The indices of the first `_MOST_LINES` lines that contain a text."""
     found: list[int] = []
     at = text.find(needle)
     while at >= 0 and len(found) < _MOST_LINES:
@@ -159,7 +158,7 @@ def result(
         view: The view that found it.
         score: In the unit of the mode.
         wanted: Selects the lines to show; None shows the first ones.
-        at: The first of its lines that holds a phrase.
+        at: The first of its lines that contains a quoted phrase.
     """
     stale = snapshot.freshness.changed(row["file"])
     if not stale and _max_lines(snapshot, request) > 0:
@@ -188,7 +187,7 @@ def result(
 
 
 def _short_signature(row: Row) -> str | None:
-    """The signature; for a constant only the beginning of a long one, whose rest is data."""
+    """The signature; of a constant's long signature only the beginning, since the rest is data."""
     signature: str | None = row["signature"]
     if signature is None or row["kind"] not in VALUED_KINDS or len(signature) <= _VALUE:
         return signature
@@ -247,9 +246,9 @@ def _window(
 ) -> int:
     """The index of the first of the `most` lines that, with a definition's own line, match a query best.
 
-    The own line is always shown above. So the lines that follow it win unless others match better; among equals, those
-    with the best single line, then those with the most matching lines, then the first. A word that stands for another
-    one only breaks ties between lines that match the query's own words equally.
+    The definition's own line is always shown above, so the lines after it are chosen unless others match better. Ties
+    go to the lines with the best single line, then with the most matching lines, then to the first. Other forms of a
+    word only break ties between lines that match the query's own words equally.
     """
     keys = {place: {key for _, _, key in line} for place, line in found.items()}
     weights = {place: wanted.weight(line)[0] for place, line in keys.items()}
@@ -273,7 +272,7 @@ def _window(
 
 
 def _marks(place: int, line: bytes, matches: Sequence[Match]) -> Iterator[tuple[int, int, int]]:
-    """The matches of a line in characters; adjacent ones are merged."""
+    """The matches of the line number `place` as (place, start, end), in characters; adjacent matches are merged."""
     spans: list[list[int]] = []
     for start, end, _ in sorted(matches):
         if spans and start <= spans[-1][1]:
@@ -339,7 +338,7 @@ def contexts(snapshot: Snapshot, rows: Sequence[Row]) -> list[GraphContext]:
 
 
 def _surroundings(snapshot: Snapshot, graph: GraphIndex, rows: Sequence[Row]) -> list[dict[str, tuple[list[int], int]]]:
-    """The neighbours of each of some results: for each relation the first nodes, ascending, and how many there are."""
+    """The graph neighbours of each row: for each relation the first nodes, ascending, and their total number."""
     files = [graph.n_symbols + int(row["file_number"]) for row in rows]
     # A block's calls are its file's: the graph has no finer node for code outside definitions.
     own = [
@@ -388,7 +387,7 @@ def _first_neighbours(
 def links_of(
     symbols: SymbolicIndex, paths: Sequence[str], graph: GraphIndex, wanted: Collection[int]
 ) -> dict[int, GraphLink]:
-    """The entry for each node in a context; a node that is no longer there has none."""
+    """The link to show for each node in a context; a node that no longer exists has none."""
     found = {node: link for node in wanted if (link := graph.outside(node)) is not None}
     wanted = [node for node in wanted if node not in found]
     lambdas = {node: graph.lambda_at(node) for node in wanted if node >= graph.n_symbols + graph.n_files}

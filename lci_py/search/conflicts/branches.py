@@ -64,8 +64,8 @@ def of_branches(
     """All conflicts: those of this tree extended by other branches, and those that exist only between branches.
 
     Args:
-        request: Its filters and its name select definitions that only other branches have.
-        chosen: Ids of the definitions in this tree that pass them; None for all.
+        request: Its filters and its name also select definitions that only other branches have.
+        chosen: Ids of the definitions in this tree that pass the filters; None for all.
         found: The conflicts in this tree.
     """
     if snapshot.branches is None:
@@ -110,7 +110,7 @@ def _conflict(snapshot: Snapshot, group: list[BranchDifference]) -> Conflict:
 
 
 def _own_site(row: Row, branch: str | None) -> DefinitionSite:
-    """The definition of this tree; it is active if its condition holds on this machine."""
+    """The definition in this tree as a site; it is active if its condition holds on this machine."""
     active = logic.holds(row["build_tag"], row["language"], this_machine()) is True
     return replace(_site(row, branch), active=active)
 
@@ -173,10 +173,10 @@ def unlike(here: Sequence[Row], there: Sequence[Row]) -> list[Pair]:
     """The definitions of one qualified name and language that differ between two sides, by file and line.
 
     Args:
-        here: Those in files that differ from the branch's.
-        there: The branch's, in files that differ from those here.
+        here: This tree's definitions, in files that differ from the branch's.
+        there: The branch's definitions, in the same files.
     Returns:
-        (here, there) for each; None where one side lacks it.
+        (here, there) for each definition; None where one side lacks it.
     """
     groups: dict[Hashable, tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
     for side, rows in enumerate((here, there)):

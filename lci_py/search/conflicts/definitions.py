@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:
 
     class _Logic:
-        """`search.conflicts.logic`, imported when two conditions are compared: most results have one definition."""
+        """Imports `search.conflicts.logic` when two conditions are compared: most results have one definition."""
 
         def __getattr__(self, name: str) -> Any:
             from lci_py.search.conflicts import logic as found
@@ -34,7 +34,7 @@ else:
 
 
 class Site(NamedTuple):
-    """One definition, as the index has it."""
+    """One definition of a symbol, with what the index knows about it."""
 
     symbol_id: str
     file: str
@@ -57,7 +57,7 @@ class Site(NamedTuple):
 
     @property
     def rules(self) -> Rules:
-        """Of its language."""
+        """The conflict rules of its language."""
         return rules_of(self.language)
 
     @property
@@ -67,7 +67,7 @@ class Site(NamedTuple):
 
     @property
     def placed(self) -> str | None:
-        """The condition, joined with what the path suggests."""
+        """The condition of the definition, joined with the one that its path suggests."""
         if self.inferred is None:
             return self.build_tag
         return join([self.build_tag or "", _WORD.sub(r"path(\g<0>)", self.inferred)])
@@ -176,7 +176,7 @@ def definitions(
 
 
 def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
-    """The sets of sites to relate, the widest first; each ordered by file and line.
+    """The sets of sites to compare with each other, the widest first; each ordered by file and line.
 
     Args:
         group: Sites with one group key, without those that `passed_over` excludes.
@@ -228,7 +228,7 @@ def relate(sites: Sequence[Site]) -> list[str]:
     """Each site's relation to the others: one of RELATIONS, "" if it contradicts none.
 
     Args:
-        sites: Of one symbol, by file and line.
+        sites: The definitions of one symbol, by file and line.
     """
     if all(not (site.build_tag or site.inferred) and _is_assigned(site) for site in sites):
         return [""] * len(sites)  # a variable, and what is assigned to it
@@ -327,7 +327,7 @@ def _sequence(one: Site, other: Site) -> str | None:
 
 
 def _twice(one: Site, other: Site) -> bool:
-    """Whether two definitions under one condition are an error: a compiler rejects them, or the first is lost."""
+    """Whether it is an error that two definitions have one condition: a compiler rejects them, or the first is lost."""
     rules, group = one.rules, one.group
     traits = one.traits | other.traits
     if _doubtful(one, other) or _deliberate(one) or _deliberate(other) or one.name in _ENTRY_POINTS:
@@ -388,9 +388,9 @@ def _is_assigned(site: Site) -> bool:
 
 
 def _once(site: Site) -> bool:
-    """Whether a constant or variable is declared (which may happen once) rather than assigned. Indexers, members of
-    another interface or of an unnamed type, and properties of another type merely share a name.
-    """
+    """Whether a constant or variable is declared (only once is allowed) rather than assigned. False for definitions
+    that merely share a name: indexers, members of another interface or of an unnamed type, properties of another
+    type."""
     rules = site.rules
     if not rules.declared_once or ((rules.declared_inside or site.kind == "field") and site.parent < 0):
         return False
@@ -434,7 +434,7 @@ def _in_macro(site: Site) -> bool:
 
 
 def _one_folder(one: Site, other: Site) -> bool:
-    """Whether two files of a folder must be parts of the same program, which then defines a name twice."""
+    """Whether two files of a folder belong to one program, so that it would define a name twice."""
     rules = one.rules
     if rules.project is not None:
         return one.kind == "module"
@@ -471,7 +471,7 @@ def _run_time(tag: str | None) -> tuple[str, ...]:
 
 
 def _chosen(site: Site) -> bool:
-    """Whether the platform, and not a computation at run time, decides a variable's value."""
+    """Whether a variable's value depends on the platform rather than on a computation at run time."""
     if site.rules.run_time or site.build_tag is None:
         return False
     return site.kind == "constant" or bool(_ENVIRONMENT.search(site.build_tag or "")) or bool(_run_time(site.build_tag))
@@ -487,9 +487,8 @@ def _counts(tag: str, language: str) -> bool:
 
 
 def _guards(site: Site) -> bool:
-    """Whether a definition is only made if there is no other of it, or of the type around it: `#ifndef f`,
-    `unless defined?(C)`.
-    """
+    """Whether a definition only takes effect if it, or its enclosing type, is not defined yet: `#ifndef f`, `unless
+    defined?(C)`."""
     around = site.qualified_name.split(".")[-2:-1]
     names = [re.escape(name) for name in (site.name, *around) if site.build_tag and name and name in site.build_tag]
     if site.build_tag is None or not names:
@@ -499,7 +498,7 @@ def _guards(site: Site) -> bool:
 
 
 def _apart(one: Site, other: Site) -> bool:
-    """Whether sites in two files can coexist: no program has both, or one is weak and gives way."""
+    """Whether sites in two files can coexist: no program has both, or one is a weak symbol that the other overrides."""
     weak = ("weak" in one.traits) != ("weak" in other.traits)
     return weak or logic.together(one.build_tag, other.build_tag, one.language) is False or _placed_apart(one, other)
 
@@ -516,7 +515,7 @@ def _placed_apart(one: Site, other: Site) -> bool:
 
 
 def _told_by_path(sites: Sequence[Site]) -> bool:
-    """Whether some of these definitions can only be told apart by what their paths suggest."""
+    """Whether only the paths of some definitions suggest that they belong to different builds."""
     return any(
         _placed_apart(one, other) and logic.together(one.build_tag, other.build_tag, one.language) is not False
         for one, other in combinations(sites, 2)

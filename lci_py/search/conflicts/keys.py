@@ -1,5 +1,5 @@
-"""Keys that are given twice, of which one is lost: those of code, which the index has, and those of JSON, YAML,
-properties, TOML, SQL, Make and protobuf, which are read when somebody asks, as versions are."""
+"""Duplicate keys, of which one is lost. Those in code are in the index; those in JSON, YAML, properties, TOML, SQL,
+Make and protobuf files are read on demand."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Twice(NamedTuple):
 
 
 def reads(path: str) -> bool:
-    """Whether keys of a file are checked."""
+    """Whether a file is checked for duplicate keys."""
     base = path.rpartition("/")[2].lower()
     is_material = "testdata/" in path or is_elsewhere(path)
     return _reader(base) is not None and not _LOCKED.search(base) and not is_material
@@ -93,7 +93,7 @@ def twice(path: str, text: str) -> list[Twice]:
 
 
 def _says_the_same(one: str, other: str) -> bool:
-    """Whether two lines give a key the same value, so that nothing is lost."""
+    """Whether two lines give a key the same value, so that the duplicate does no harm."""
     return one == other and one[-1:] not in ("{", "[", ":", "|", ">", "(")
 
 
@@ -160,7 +160,7 @@ def _properties(text: str) -> Iterator[Key]:
 
 
 def _tables(text: str) -> Iterator[Key]:
-    """Keys of TOML and INI: at the left margin, each below the head of its table."""
+    """Duplicate keys of TOML and INI: each key at the left margin, below the header of its table."""
     scope = 0  # the line of the head
     closing = ""  # what ends a value over several lines
     for number, line in enumerate(text.split("\n"), 1):
@@ -205,7 +205,7 @@ def _proto(text: str) -> Iterator[Key]:
 
 
 def _sql(text: str) -> Iterator[Key]:
-    """Tables that a script creates twice; it may also drop or rename them."""
+    """Tables that an SQL script creates twice, unless it drops or renames them in between."""
     scope = 0  # the line since which nothing is dropped or renamed
     for number, line in enumerate(text.split("\n"), 1):
         if re.match(r"(?i)\s*(?:drop|alter)\b", line):
@@ -218,12 +218,12 @@ def _sql(text: str) -> Iterator[Key]:
 def all_of(
     snapshot: Snapshot, passes: Callable[..., bool], is_new: Callable[[str, str, str], bool] | None
 ) -> Iterator[Conflict]:
-    """All keys that are given twice.
+    """All duplicate keys as conflicts.
 
     Args:
         snapshot: The open index.
-        passes: What file, language, kind, symbol and qualified name have to be.
-        is_new: Whether a file did not have it before, by path, `key` and name; None if it does not matter.
+        passes: A filter on file, language, kind, symbol and qualified name.
+        is_new: Whether the duplicate is new, by path, `key` and name; None to list all.
     """
     rows = [
         (row.file, row.language, row.qualified_name, Twice(row.name, row.line - int(row.value), row.line))

@@ -80,7 +80,7 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
 def _select_listed(
     snapshot: Snapshot, request: ConflictsRequest, found: list[Conflict]
 ) -> tuple[list[Conflict], dict[str, int]]:
-    """The conflicts to list, in order, and the numbers left out: as no mistakes, as vendored or as generated."""
+    """The conflicts to list, in order; and how many were left out as harmless, as vendored or as generated."""
     if request.relations:
         found = [one for one in found if any(site.relation in request.relations for site in one.definitions)]
     if request.all or request.name:
@@ -150,12 +150,12 @@ def _witness(sites: Sequence[Site], found: Sequence[DefinitionSite]) -> str:
 
 
 def _gravest(definitions: tuple[DefinitionSite, ...]) -> str:
-    """The relation that a whole conflict is called by."""
+    """The most serious relation among the definitions, which names the whole conflict."""
     return min((site.relation for site in definitions), key=RELATIONS.index)
 
 
 def _askers(sites: list[Site]) -> Iterator[Site]:
-    """One site for each set of definitions that the sites of one group may belong to (in several programs)."""
+    """A representative site for each set of definitions that the sites of a group may form (in several programs)."""
     seen: set[tuple[str, int]] = set()
     for site in sorted(sites, key=lambda site: (site.file, site.line)):
         if (site.file, site.line) not in seen:

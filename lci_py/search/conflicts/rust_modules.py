@@ -37,7 +37,7 @@ _SELECT = (
 
 
 class _Module(NamedTuple):
-    """A `mod name;`."""
+    """A declaration `mod name;` of a module in a file of its own."""
 
     file: str
     segment: int
@@ -80,8 +80,8 @@ class Modules:
         """A definition's condition joined with those from other files: None if it is always built, "0" if never.
 
         Args:
-            path: Of the file, relative to the root.
-            build_tag: As the index has it. The condition of an unknown macro stays `macro(name)`.
+            path: The path of the definition's file, relative to the root.
+            build_tag: Its condition in the index. The condition of an unknown macro stays `macro(name)`.
         """
         key = (path, build_tag)
         if key not in self._tags:
@@ -99,8 +99,8 @@ class Modules:
         its file's: `#[path]` may give one module several files.
 
         Args:
-            path: Of the file, relative to the root.
-            qualified_name: Of the definition in its file; "" for the scope of the file.
+            path: The path of the file, relative to the root.
+            qualified_name: The name of the definition in its file; "" for the scope of the file.
         """
         # Each part of the path with the file that declares it, and the name that it is declared by there.
         parts = qualified_name.split(".") if qualified_name else []
@@ -118,7 +118,7 @@ class Modules:
         return f"{at}::{'.'.join(name for name, _, _ in found)}"
 
     def _handed_on(self, found: list[_Part], module: _Module, *, is_root: bool) -> list[_Part]:
-        """The path of an item in the module that declares `module`, by the shortest path that `use` items give it."""
+        """The shortest path by which `use` items re-export an item in the module that declares `module`."""
         uses = self._uses(module, is_root)
         for _ in range(_MAX_STEPS):
             names = [name for name, _, _ in found]
@@ -197,7 +197,7 @@ class Modules:
     # --- declarations -------------------------------------------------------------------------------------------
 
     def _leads(self, path: str, depth: int = 0) -> list[_Lead]:
-        """The declarations of a file as a module."""
+        """The declarations that make a file a module."""
         known = self._leading.get(path)
         if known is not None or depth > _MAX_STEPS:
             return known or []
@@ -215,7 +215,7 @@ class Modules:
         return self._leading[path]
 
     def _read(self, name: str) -> None:
-        """Look up the declarations of modules of one name; the first call also those with an attribute `path`."""
+        """Read the declarations of modules with a name; the first call also reads those with `#[path]`."""
         if not self._names_read:
             # The name of such a module need not be that of its file.
             self._take_down(self._rows(f"{_IS_MODULE} AND instr(s.traits, 'path=')", []))
@@ -290,7 +290,7 @@ def _own_folder(file: str) -> str:
 
 
 def _leading(module: _Module, start: str) -> Iterator[tuple[str, _Lead]]:
-    """The files that a module may be in, if the modules of its own file are in the folder `start`."""
+    """The files that a module may be in, if its parent's submodules are in the folder `start`."""
     inside = posixpath.join(start, *module.inside)
     written = [note[5:].partition("?") for note in module.notes if note.startswith("path=")]
     for place, _, quoted in written or [("", "", "")]:

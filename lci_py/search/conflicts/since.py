@@ -1,6 +1,5 @@
-"""`lci conflicts --diff`: what a change adds. A conflict is new if one of its definitions is new since the commit, or
-has another condition; a disagreement is new if one of its places stated another value.
-"""
+"""`lci conflicts --diff`: the conflicts that a change adds. A conflict is new if one of its definitions, or the
+condition of one, is new since the commit; a disagreement is new if a file stated another value before."""
 
 from __future__ import annotations
 
@@ -53,19 +52,19 @@ class Since(NamedTuple):
         return len(conflict.definitions) > 1 and any((site.file, site.line) in self.definitions for site in here)
 
     def is_new(self, row: StatedValue) -> bool:
-        """Whether a place did not state its value before."""
+        """Whether a stated value is new."""
         return row.file in self.files and (row.name, row.value, row.how) not in self.before
 
     def has_version(self, file: str, subject: str, value: str) -> bool:
-        """Whether a file did not state this version, or have this duplicate key, before."""
+        """Whether a version statement or a duplicate key is new in its file."""
         return file in self.files and (subject, value, file) not in self.before
 
 
 def since(snapshot: Snapshot, revision: str) -> Since:
     """What the work tree adds to a commit, including untracked files.
 
-    In a workspace, each repository is compared with its own commit of that name; what has moved from one to another is
-    not new.
+    In a workspace, each repository is compared with its own commit of that name; a definition that moved from one
+    repository to another is not new.
 
     Raises:
         UsageError: There is no such revision, or no git work tree; in a workspace, not in any repository.
@@ -115,7 +114,7 @@ def _compare(snapshot: Snapshot, revision: str, found: _Before, root: Path, pref
 
 
 def _tells(path: str) -> bool:
-    """Whether a file can define something or state a value; git is not asked for the contents of others."""
+    """Whether a file can define something or state a value; git is not asked for the contents of other files."""
     return detect(path) != TEXT or versions.reads(path) or keys.reads(path)
 
 

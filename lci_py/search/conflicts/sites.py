@@ -34,9 +34,8 @@ def with_conflicts(snapshot: Snapshot, answer: Answer) -> Answer:
 
 
 def _disagreements(snapshot: Snapshot, answer: Answer) -> tuple[dict[str, Any], ...]:
-    """Disagreements between sources on a value that the answer is about. Most answers have none, so checking that must
-    not cost an import.
-    """
+    """Disagreements between sources on a value that the answer is about. Most answers have none, so the check imports
+    nothing."""
     stated = snapshot.symbols.files_with_stated_values()
     if not any(result.file in stated for result in answer.results):
         return ()
@@ -83,7 +82,7 @@ def _machine() -> Machine:
 
 
 def sites_of(snapshot: Snapshot, row: Row) -> list[Site]:
-    """A definition, and the import of its name in another branch of the file, if there is one."""
+    """A definition as a site; and, if another branch of the file imports its name, that import as another site."""
     site = site_of(snapshot, row)
     noted = next((word for word in site.traits if word.startswith("import=")), None)
     if noted is None:
@@ -103,7 +102,7 @@ def sites_of(snapshot: Snapshot, row: Row) -> list[Site]:
 
 
 def site_of(snapshot: Snapshot, row: Row) -> Site:
-    """A definition, from its row and from conditions in other files."""
+    """A definition as a site, with its row's condition and conditions from other files."""
     language, file, tag = row["language"], row["file"], row["build_tag"]
     if rules_of(language).modules:
         tag = _rust_modules(snapshot.symbols).tag(file, tag)
@@ -116,7 +115,7 @@ def site_of(snapshot: Snapshot, row: Row) -> Site:
 
 
 def _unconditional(snapshot: Snapshot, row: Row) -> Site:
-    """A definition without its conditions."""
+    """A definition as a site, from its row alone, without its conditions."""
     language, file = row["language"], row["file"]
     return Site(
         symbol_id=row["id"],

@@ -1,6 +1,5 @@
 """The entries of the envelope's `conflicts`: comments that state another default than the code beside them, versions
-that differ, and sub-indices that lead to different places. docs/conflicts.md has the rules.
-"""
+that differ, and views whose best results differ. docs/conflicts.md has the rules."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def for_results(snapshot: Snapshot, results: Sequence[Result]) -> tuple[dict[str, Any], ...]:
-    """The disagreements of which a place is in the lines of a result."""
+    """The disagreements with a statement in the lines of a result."""
     lines = [(result.file, range(result.line, result.end_line + 1)) for result in results]
     return tuple(
         _entry(said, code)
@@ -35,14 +34,14 @@ def all_of(
     is_new: Callable[[StatedValue], bool] | None = None,
     has_version: Callable[[str, str, str], bool] | None = None,
 ) -> tuple[dict[str, Any], ...]:
-    """All disagreements of a repository that pass the filters, by place.
+    """All disagreements of a repository that pass the filters, by file and line.
 
     Args:
         snapshot: The open index.
-        filters: What the definition with the comment has to be.
-        name: A name, qualified name or glob, `FILE::` before it; "" for any.
-        is_new: What one of the places has to be as well; None if it does not matter.
-        has_version: The same of a file that states a version, by path, subject and value.
+        filters: Filters on the definition with the comment.
+        name: A name, qualified name or glob, perhaps after `FILE::`; "" for any.
+        is_new: Whether a stated value is new; of each disagreement one must be. None to list all.
+        has_version: The same for a version statement, by path, subject and value.
     """
     passes = row_test(filters, name)
     found = tuple(
@@ -65,12 +64,12 @@ def all_of(
 
 
 def _contradicted(index: SymbolicIndex) -> Iterator[tuple[StatedValue, StatedValue]]:
-    """The comments and their code, without tests, and without code that is one of several variants."""
+    """Contradicted comments with the code beside them, without tests, and without code that has several variants."""
     return (pair for pair in contradicted_comments(index) if not any(row.is_test or row.conditioned for row in pair))
 
 
 def _entry(said: StatedValue, code: StatedValue) -> dict[str, Any]:
-    """An entry of the envelope: the code decides, and what is said of it is to be mended."""
+    """An entry of the envelope: the code's value counts, and the comment is what should be corrected."""
     place, beside = f"{said.file}:{said.line}", f"{code.file}:{code.line}"
     where = "the same line" if said.line == code.line else f"its comment in {place}"
     both = is_number(code.value) and is_number(said.value)
@@ -87,11 +86,11 @@ _NEAR_THE_TOP = 3
 
 
 def between_views(snapshot: Snapshot, outcome: Outcome) -> tuple[dict[str, Any], ...]:
-    """The disagreement of the views dense and bm25, () if there is none, or if the query spells out what it looks for:
-    the first file of neither is among the first three places of the other.
+    """The disagreement of the views dense and bm25: the first file of neither is among the first three results of the
+    other. () if there is none, or if the query spells out what it looks for.
 
     Of 560 judged questions, 92 have one, and the first result is in a right file for 62 of 100 of them; for 82 of 100
-    of the others. Where it is wrong, one of the two places named here is right in a third of the cases
+    of the others. Where it is wrong, one of the two results named here is right in a third of the cases
     (`tests/quality/confidence.py --views`).
 
     Raises:

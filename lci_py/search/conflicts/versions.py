@@ -130,7 +130,7 @@ def _matches(pattern: str, subject: str, how: str, path: str, text: str) -> Iter
 
 
 def _releases(path: str, text: str) -> Iterator[Statement]:
-    """The newest release of a changelog; none if its entries are not ordered, the newest first."""
+    """The newest release in a changelog; none if its entries are not ordered from newest to oldest."""
     found = [one for one in _RELEASE.finditer(text) if _HEADED.match(text, one.start())]
     released = [one for one in found if not _UNRELEASED.search(one[0])]
     made = [
@@ -151,7 +151,7 @@ def disagreements(snapshot: Snapshot) -> list[tuple[tuple[Statement, ...], dict[
 
 
 def workflows(root: Path) -> list[str]:
-    """GitHub's workflows. They lie in a hidden folder and so are not in the index."""
+    """GitHub's workflow files. They lie in a hidden folder and so are not in the index."""
     folder = root / ".github" / "workflows"
     if folder.is_symlink() or folder.parent.is_symlink() or not folder.is_dir():
         return []
@@ -161,7 +161,7 @@ def workflows(root: Path) -> list[str]:
 
 
 def compare(texts: dict[str, str]) -> list[tuple[tuple[Statement, ...], dict[str, Any]]]:
-    """As `disagreements`, for file contents by path."""
+    """As `disagreements`, given path to content of the files."""
     written = {path: name for path, text in texts.items() if _MANIFEST.search(path) and (name := _name(text))}
     names = {path: _plain(name) for path, name in written.items()}
     shown = {_plain(name): name for name in written.values()}
@@ -206,7 +206,7 @@ def compare(texts: dict[str, str]) -> list[tuple[tuple[Statement, ...], dict[str
 
 
 def _of_all_parts(folders: dict[str, list[Statement]]) -> Iterator[Statement]:
-    """The language requirements that all manifests of a repository share, if the root has no manifest."""
+    """The language requirements that all manifests of a repository share; used if the root has no manifest."""
     for language in _languages():
         asked = [row for rows in folders.values() for row in rows if (row.subject, row.how) == (language, "oldest")]
         if len({row.number for row in asked}) == 1 and all("/" in row.file for row in asked):
@@ -214,7 +214,7 @@ def _of_all_parts(folders: dict[str, list[Statement]]) -> Iterator[Statement]:
 
 
 def _projects_of(path: str, name: str, members: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
-    """The projects, as (folder, name), that a file with a version is about."""
+    """The projects, as (folder, name), whose version a file states."""
     folder, _, base = path.rpartition("/")
     if name:
         yield folder, name
@@ -291,8 +291,8 @@ def all_of(
     """All disagreements of a repository on versions.
 
     Args:
-        passes: A condition on the path of one of the places.
-        is_new: Whether a file did not state a value of a subject before; None for all.
+        passes: A filter on paths; one statement of a disagreement must pass it.
+        is_new: Whether a statement is new, by path, subject and value; None to list all.
     """
     return tuple(
         entry

@@ -1,4 +1,4 @@
-"""What `--explain-file` needs from a mode: its candidates, which of them passed and were found, and their ranks."""
+"""What `--explain-file` needs from a mode: its candidates, which of them passed the filters, and their ranks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Standing = dict[str, Any]
 
 
 class FileStanding(NamedTuple):
-    """The best place of a file, as far as it can be determined."""
+    """The best candidate of a file, and its rank as far as it can be determined."""
 
     key: Any  # of the place: a unit, or a symbol's id
     rank: int | None  # from 1; None if it is no result
@@ -38,15 +38,14 @@ class FileStanding(NamedTuple):
 
 
 class Structure:
-    """The mode symbolic: every symbol that passes the filters and holds the quoted phrases, by path and line.
+    """The mode symbolic: every symbol that passes the filters and contains the quoted phrases, by path and line.
 
-    A key names a candidate: the id of a symbol, in the other modes a unit.
+    A key identifies a candidate: here the id of a symbol, in the other modes a unit.
     """
 
     def __init__(self, snapshot: Snapshot, filters: Filters, found: Sequence[Row]) -> None:
         """Args:
-        filters: Those of the flags and of the query.
-        found: All results of the mode.
+        filters: The filters of the flags and of the query. found: All results of the mode.
         """
         self._snapshot, self.filters = snapshot, filters
         self._ranks = {row["id"]: rank for rank, row in enumerate(found, 1)}
@@ -62,25 +61,25 @@ class Structure:
         return self._snapshot.symbols.select_ids(filters)
 
     def holding(self, keys: set[Any]) -> set[Any]:
-        """The keys whose text holds the quoted phrases."""
+        """The keys whose text contains the quoted phrases."""
         return keys & self._ranks.keys()
 
     def best(self, keys: set[Any]) -> FileStanding:
-        """The best of several keys that pass."""
+        """The best-ranked of several keys that pass the filters."""
         key = min(keys, key=self._ranks.__getitem__)
         rank = self._ranks[key]
         return FileStanding(key, rank, 1.0, MATCH, {"symbolic": {"rank": rank, "score": 1.0}})
 
     def steps_at(self, rank: int) -> tuple[Step, ...]:
-        """The waterfall of a result, by its rank (from 1)."""
+        """The steps of the score of the result at a rank (from 1)."""
         return MATCH
 
     def row(self, key: Any) -> Row:
-        """The result row of a place."""
+        """The row of the index for a key."""
         return self._rows[key]
 
     def reasons(self, placed: FileStanding) -> list[str]:
-        """Why a key that passes is no result."""
+        """Why a key that passes the filters is not among the results."""
         return []
 
 
@@ -109,8 +108,7 @@ class Single(_Units):
 
     def __init__(self, snapshot: Snapshot, filters: Filters, found: SingleViewResult) -> None:
         """Args:
-        filters: Those of the flags and of the query.
-        found: All results of the mode, to the last unit.
+        filters: The filters of the flags and of the query. found: All results of the mode, to the last unit.
         """
         super().__init__(snapshot, filters, found.allowed)
         self._found = found
@@ -136,7 +134,7 @@ class Single(_Units):
 
 
 class Fusion(_Units):
-    """The mode multiview. A view is asked again, for its complete ranking, where its candidates are not enough."""
+    """The mode multiview. If a unit is not among a view's candidates, the view is asked for its complete ranking."""
 
     def __init__(
         self,
@@ -147,10 +145,8 @@ class Fusion(_Units):
         outcome: Outcome,
     ) -> None:
         """Args:
-        filters: Those of the flags and of the query.
-        query: The text the views were asked.
-        allowed: [units] mask of the candidates; None for all.
-        outcome: The results of the views and their ranking.
+        filters: The filters of the flags and of the query. query: The text the views were asked. allowed: [units] mask
+        of the candidates; None for all. outcome: The results of the views and their ranking.
         """
         super().__init__(snapshot, filters, allowed)
         self._query, self._outcome = query, outcome
@@ -182,7 +178,7 @@ class Fusion(_Units):
         return found
 
     def _rank_all(self, view: View) -> HitList:
-        """A view's complete ranking; only its candidates if the view has failed."""
+        """A view's complete ranking; if the view has failed, only its candidates."""
         if view not in self._outcome.failed:
             with suppress(IndexError_):  # the answer says so already
                 found: HitList = getattr(self._snapshot, view).search(
@@ -219,7 +215,7 @@ _NAMED = 5
 
 
 def no_word(query: TextQuery) -> str:
-    """The sentence that no term of the query occurs in a place."""
+    """The sentence for a candidate that contains no term of the query."""
     terms = [term for term, _ in query.terms]
     more = ", …" if len(terms) > _NAMED else ""
     return f"none of the words occur in it ({', '.join(terms[:_NAMED])}{more})"

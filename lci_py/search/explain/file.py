@@ -50,7 +50,7 @@ _IS = {
 def with_explanation(
     snapshot: Snapshot, request: SearchRequest, answer: Answer, mode: Callable[[], Explainable]
 ) -> Answer:
-    """The answer with `explain_file`.
+    """Add `explain_file` to an answer.
 
     Args:
         mode: Returns the mode's intermediate results.
@@ -103,7 +103,7 @@ def find_file(root: Path, table: FileTable, name: str) -> str:
         table: The indexed files.
         name: Absolute, or relative to the current folder (tried first) or to the root.
     Raises:
-        BadPathError: There is none, with similar names; or it lies outside the root.
+        BadPathError: There is no such file (the message has similar names), or it lies outside the root.
     """
     if not name or "\0" in name:
         raise BadPathError("the name of the file is empty or holds a NUL", hint="--explain-file takes a file")
@@ -123,7 +123,7 @@ def find_file(root: Path, table: FileTable, name: str) -> str:
 
 
 def _spellings(root: Path, name: str) -> list[str]:
-    """A name as paths from the root: relative to the current folder if that is in the root, and to the root itself."""
+    """The root-relative paths that a name can mean: relative to the current folder, if in the root, or to the root."""
     try:
         here = os.path.abspath(name)
         real = os.path.join(os.path.realpath(os.path.dirname(here)), os.path.basename(here))
@@ -161,7 +161,7 @@ def not_indexed(snapshot: Snapshot, path: str) -> tuple[str, str] | None:
 
 
 def stopping(mode: Explainable, request: SearchRequest, keys: set[Any]) -> list[str]:
-    """The filters that exclude all of a file's candidates, as they were written; [] if one passes all of them."""
+    """The filters, as they were written, that exclude all candidates of a file; [] if a candidate passes them all."""
     if not mode.filters or keys & mode.passing(mode.filters):
         return []
     given = {
@@ -186,7 +186,7 @@ def _flag_words(name: str, values: Sequence[str], request: SearchRequest) -> lis
 
 
 def _file_rank(answer: Answer, mode: Explainable, placed: FileStanding, path: str) -> dict[str, Any]:
-    """The rank of the file's best place, and why it is not higher."""
+    """The rank of a file's best candidate, and why it is not higher."""
     row = mode.row(placed.key)
     best = {key: row[key] for key in ("id", "symbol", "qualified_name", "kind", "line")}
     known = placed.rank is not None or any(placed.views.values())
@@ -216,7 +216,7 @@ def _unfound(mode: Explainable, placed: FileStanding) -> str:
 
 
 def _reasons(mode: Explainable, placed: FileStanding, shown: int, last: float) -> str:
-    """`nothing from paths and names; the 10th has 1.21, it 0.84 after test took 0.40`."""
+    """One sentence: `nothing from paths and names; the 10th has 1.21, it 0.84 after test took 0.40`."""
     against = mode.steps_at(shown) if shown else ()
     if not against or placed.score == last:
         return f"as good as the {_ordinal(shown)}; equal results are ordered by path and line"

@@ -31,7 +31,7 @@ def shadow(snapshot: Snapshot, request: SearchRequest, plan: Plan, outcome: Outc
 
     Args:
         request: Names the ranking, and says how many results are shown.
-        plan, outcome: Of the live ranking; they are not changed.
+        plan, outcome: The plan and outcome of the live ranking; they are not changed.
     Raises:
         UsageError: There is no such ranking.
     """

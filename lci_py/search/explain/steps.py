@@ -30,7 +30,7 @@ def _step(step: Step) -> dict[str, Any]:
 
 
 def of_fused(outcome: Outcome, unit: int | None, item: FusedResult | None) -> dict[str, Any]:
-    """The explanation of a multiview result; one that only the graph has found has no summands."""
+    """The explanation of a multiview result; a result that only the graph has found has no summands."""
     views = {
         view: {"rank": hit.rank, "score": hit.score}
         for view, hits in outcome.hits.items()
@@ -98,7 +98,7 @@ def _dense_steps(snapshot: Snapshot, found: SingleViewResult, units: Sequence[in
 
 
 def _bm25_steps(snapshot: Snapshot, found: SingleViewResult, units: Sequence[int]) -> list[list[Step]]:
-    """The fields that hold a term, and what each term adds there."""
+    """Per field with a term of the query, what each term adds to the score."""
     from lci_py.search.retrievers import BM25_FIELDS
 
     fields = snapshot.bm25.parts(found.query, units)
@@ -115,7 +115,7 @@ def _bm25_steps(snapshot: Snapshot, found: SingleViewResult, units: Sequence[int
 
 
 def _of_evidence(known: Evidence, place: int, own: Sequence[Step]) -> list[Step]:
-    """The view's own summands on the scale of the mode, followed by those of the evidence."""
+    """The view's own summands, scaled to the mode's score, followed by those of the evidence."""
     view, scale = known.hits.view, known.scale
     steps = [step._replace(weight=step.weight * scale, adds=step.adds * scale) for step in own]
     for name, (weight, values) in known.added.items():
@@ -138,7 +138,7 @@ def single_plan(snapshot: Snapshot, found: SingleViewResult, request: SearchRequ
     """The plan of the modes dense and bm25: weights, the query's terms and phrases, the filters.
 
     Args:
-        request: Its filters include those of the query.
+        request: The request; its filters include those of the query.
     """
     from lci_py.search.query.plan import filters_in_use
     from lci_py.search.ranking.evidence import COVER, FACTORS, FILE, SAME_FILE, STEM

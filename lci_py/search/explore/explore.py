@@ -100,7 +100,7 @@ class _Work:
         )  # fmt: skip
 
     def _confidence(self, units: Sequence[NamedUnit]) -> Confidence | None:
-        """The confidence of the search; None if the question names its places itself."""
+        """The confidence of the search; None if the question names the locations itself."""
         if self._request.revision is not None:
             return None
         if units:
@@ -110,7 +110,7 @@ class _Work:
     # --- what is asked ------------------------------------------------------------------------------------------
 
     def _explicit_places(self) -> list[NamedUnit]:
-        """The places that the question names by path and line."""
+        """The units at the locations that the question names by path and line."""
         request, snapshot = self._request, self._snapshot
         if request.revision is not None:
             from lci_py.search.navigate.affected import affected
@@ -137,7 +137,7 @@ class _Work:
         return [row["symbol"] for row in rows.values() if row["symbol"]]
 
     def _worth(self, text: str) -> dict[int, float]:
-        """Unit to how likely it belongs to the answer of the search."""
+        """Unit to the probability that it belongs to the answer, by a search for a text."""
         if not text:
             return {}
         found = multiview(self._snapshot, SearchRequest(text, "multiview", 1, self._request.filters, snippet=0))
@@ -207,7 +207,7 @@ class _Work:
         return [one for one in pieces if one is not None]
 
     def _open(self, row: Row, role: PieceRole, worth: float) -> Open | None:
-        """A piece; None if its file no longer has it."""
+        """A candidate piece for a row; None if its file no longer has the definition."""
         definition, lines = self._present.of_row(row), self._lines(row["file"])
         if definition is None or lines is None or definition.line > len(lines):
             return None

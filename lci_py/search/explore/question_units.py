@@ -1,7 +1,7 @@
-"""Places that a question names: lines of files, frames of stack traces and logs, routes, or a message that it pastes.
+"""Finds code that a question names: lines of files, frames of stack traces and logs, routes, or a pasted message.
 
-Whoever pastes a message asks on which condition it appears. It is a literal in the code that raises it, or in a
-constant or a short function that others use: then the answer is there, however much else is about the same words.
+Whoever pastes a message asks under which condition it appears. The message is a literal in the code that raises it, or
+in a constant or a short function that this code uses; then that code is the answer, whatever else has the same words.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _places_of(units: Iterable[int | None], worth: float, role: PieceRole) -> li
 
 
 class Message(NamedTuple):
-    """Where a message is stated."""
+    """The definition that states a message, and those that use it."""
 
     units: list[int]  # definitions that state it
     helpers: frozenset[int]  # the short ones of these
@@ -91,14 +91,14 @@ class Message(NamedTuple):
     uses: list[NamedUnit]  # of the constants
 
     def is_raised_by(self, way: Way) -> bool:
-        """Whether what was come by in this way calls a short function that states the message: of a long one the
-        condition is inside."""
+        """Whether a definition that was reached in this way calls a short function that states the message. In a long
+        function, the condition is inside."""
         return way.role == "caller" and way.unit in self.helpers
 
 
 def pasted_message(snapshot: Snapshot, present: PresentFiles, outcome: Outcome, wanted: LineMatcher) -> Message | None:
-    """What states nearly all of the question word for word, outside of tests; None if nothing does, or
-    so many definitions that the text is a phrase and no message."""
+    """The code outside of tests that contains nearly all of the question word for word. None if there is none, or so
+    much of it that the text is a common phrase."""
     candidates, table = outcome.candidates, snapshot.unit_table
     if candidates is None or "verbatim" not in candidates.signals:
         return None
@@ -118,16 +118,16 @@ def pasted_message(snapshot: Snapshot, present: PresentFiles, outcome: Outcome, 
 
 
 def looks_of(piece: Piece) -> int | None:
-    """Looks at a piece of such an answer, at most: of a caller the lines that call, of a long function those that say
-    what the message does; None for all of it."""
+    """How many of `LOOKS` (excerpts) to try on a piece in an answer about a message: of a caller only the lines with
+    the call, of a long function all of them. None shows the whole piece."""
     if piece.role in ("caller", "test"):
         return 1
     return len(LOOKS) if piece.end_line - piece.line > _LONG else None
 
 
 def _is_quoted(present: PresentFiles, row: Row, wanted: LineMatcher) -> bool:
-    """Whether a line of a unit that has most of the question has a literal: else it is a comment, and the question asks
-    about what that says."""
+    """Whether the line of a unit with most of the question's words contains a literal. Otherwise it is a comment, and
+    the question is about its subject."""
     lines = (present.lines(row["file"]) or [])[row["line"] - 1 : row["end_line"]]
     said = {number: wanted.weight({key for _, _, key in line}) for number, line in wanted.found(lines).items()}
     most = max(said.values(), default=None)
@@ -136,7 +136,7 @@ def _is_quoted(present: PresentFiles, row: Row, wanted: LineMatcher) -> bool:
 
 
 def _constant(snapshot: Snapshot, present: PresentFiles, block: Row, wanted: LineMatcher) -> list[Row]:
-    """Of the definitions in lines between functions, the one that has most of the message; none if none has any."""
+    """Of the definitions in a block between functions, the one with most of the message; [] if none has any of it."""
     lines = present.lines(block["file"]) or []
     best: list[Row] = []
     most = (0, 0)

@@ -56,7 +56,7 @@ _KEYWORDS = frozenset(
 
 
 class Text(NamedTuple):
-    """Code prepared for comparison."""
+    """Code prepared for comparison: its tokens and its names."""
 
     size: int  # tokens
     words: Set[str]
@@ -150,7 +150,7 @@ def _code(present: PresentFiles, found: Definition) -> str:
 def _candidates(
     snapshot: Snapshot, present: PresentFiles, request: SimilarRequest, code: str, meaning: NDArray[np.float32]
 ) -> Iterator[tuple[int, Definition]]:
-    """The definitions that the views find, with their units."""
+    """The definitions that the views find, each with its unit."""
     mask = allowed_units(snapshot, request.filters)
     close = meaning if mask is None else np.where(mask, meaning, -np.inf)
     units = np.argsort(-close, kind="stable")[:_COMPARED]

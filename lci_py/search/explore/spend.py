@@ -1,4 +1,4 @@
-"""Fills a token budget with pieces: the location of many, the best lines of some, few as a whole.
+"""Fills a token budget with pieces: many as a location, some as their best lines, few as a whole.
 
 The value of an answer is submodular: what a piece adds never grows with what is shown already. So the step that adds
 most per token is taken again and again, which is within (1 - 1/e)/2 of the best answer if the best single piece is
@@ -69,10 +69,10 @@ class _Step(NamedTuple):
 
 
 def spend(pieces: Sequence[Open], wanted: LineMatcher, max_tokens: int, *, all_of_it: bool = False) -> list[Piece]:
-    """The states of the pieces in the order of selection: each replaces the earlier one of the same id.
+    """The states of the pieces in the order of selection: each replaces the earlier state with the same id.
 
     Args:
-        pieces: The best first.
+        pieces: The candidates, the best first.
         wanted: The weighted words of the question.
         max_tokens: The budget of the whole answer.
         all_of_it: Whether to spend it on pieces of little worth, too.
@@ -118,9 +118,8 @@ class _Purse:
         return found
 
     def _beginnings(self) -> list[Piece]:
-        """Select the first lines of what the question names, whatever their gain: in a switch of 800 lines each line
-        says little, and the short functions that it calls would take the whole budget.
-        """
+        """Select the first lines of each definition that the question names, whatever their gain: in a switch of 800
+        lines each line adds little, and the short functions that it calls would take the whole budget."""
         named = [i for i, one in enumerate(self._pieces) if one.piece.role == "named"]
         found = []
         for i in named:
@@ -137,7 +136,7 @@ class _Purse:
         return found
 
     def _best(self) -> list[Piece]:
-        """Select the best piece first, as much of it as a part of the budget has room for."""
+        """Select as much of the best piece as a fixed part of the budget has room for."""
         if not self._pieces or (cost := self._cost(0, 0)) > self._room:
             return []
         room = self._room * _FIRST
@@ -146,7 +145,7 @@ class _Purse:
         return [*found, self._buy(0, steps[-1], self._cost(0, steps[-1]))] if steps else found
 
     def _ladder(self, i: int) -> list[_Step]:
-        """The steps of a piece; its lines are rated once its location is selected."""
+        """The steps in which a piece can be shown; its lines are rated once its location is selected."""
         known = self._steps[i]
         if known is not None:
             return known
@@ -235,7 +234,7 @@ def header(found: Definition, lines: Sequence[bytes]) -> range:
 
 
 def _using(name: str, lines: Sequence[bytes], inside: Sequence[int]) -> Iterator[int]:
-    """The numbers of the first lines with a name, each with those before it, which often say on which condition."""
+    """The numbers of the first lines with a name, each with the lines before it, which often state the condition."""
     pattern = re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)")
     for number in [number for number in inside if pattern.search(lines[number - 1])][:_USES]:
         yield from range(max(number - _BEFORE, inside[0]), number + 1)
@@ -244,14 +243,14 @@ def _using(name: str, lines: Sequence[bytes], inside: Sequence[int]) -> Iterator
 def telling(
     found: Definition, lines: Sequence[bytes], wanted: LineMatcher, look: int, taken: Sequence[range], uses: str = ""
 ) -> list[int]:
-    """The numbers of the lines of an excerpt, ascending.
+    """The numbers of the lines that an excerpt of a definition shows, ascending.
 
     Args:
         lines: Of the definition's file.
         wanted: The weighted words of the question.
         look: An index into `LOOKS`.
-        taken: Lines of other pieces inside the definition, which are shown by themselves.
-        uses: The name of another piece, for which this one is shown: the lines with it matter most.
+        taken: Lines of other pieces inside the definition, which are shown separately.
+        uses: The name of another piece that this one uses: the lines with it matter most.
     """
     head = header(found, lines)
     chosen = set(head)

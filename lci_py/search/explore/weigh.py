@@ -1,4 +1,4 @@
-"""Estimates the probability that a definition belongs to the answer, from the views and the graph."""
+"""Estimates for each definition the probability that it belongs to the answer, from the views and the graph."""
 
 from __future__ import annotations
 
@@ -111,9 +111,9 @@ def lift_callees(outcome: Outcome, table: UnitColumns, graph: GraphIndex, worth:
 
 
 def with_neighbours(graph: GraphIndex, table: UnitColumns, worth: Mapping[int, float]) -> UnitProbabilities:
-    """Adds the graph neighbours of the likeliest units: the probability of a neighbour is that of the piece, times the
-    rate at which neighbours of that kind belong, times the edge's confidence, and lower if there are many.
-    """
+    """Adds the graph neighbours of the likeliest units: a neighbour's probability is that of the unit, times the rate
+    at which neighbours by that relation belong to answers, times the edge's confidence; it is lower if there are many
+    neighbours."""
     found = dict(worth)
     seeds = np.array(sorted(found, key=lambda unit: (-found[unit], unit))[:_ASKED], np.int64)
     ways: dict[int, Way] = {}
@@ -139,7 +139,7 @@ def with_neighbours(graph: GraphIndex, table: UnitColumns, worth: Mapping[int, f
 def _neighbours(
     graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]
 ) -> dict[tuple[int, int], dict[int, tuple[float, int]]]:
-    """By relation and index of the seed: the units there, each with its surest edge, as (confidence, step)."""
+    """(Relation, index of the seed) to the units there, each with its most certain edge as (confidence, step)."""
     if not len(seeds):
         return {}
     group, node, step = edges_of(graph, table, seeds)

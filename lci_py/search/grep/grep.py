@@ -1,7 +1,7 @@
 """Lines that match a pattern, each with its enclosing definition, in the order of `rg --sort path`.
 
-The index selects the files to read: those that hold the words which the pattern requires, those that have changed
-since, and those whose words it does not know completely. What is printed comes from the files as they are now.
+The index selects the files to read: those with the words that the pattern requires, those changed since, and those
+whose words are not completely indexed. Matches come from the current files.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class _Search:
     # --- one file -----------------------------------------------------------------------------------------------
 
     def _in_file(self, file: _File, room: int | None) -> FileLines | None:
-        """The matches in a file, with the text of at most `room` lines."""
+        """The matches in a file, with the text of at most `room` lines; None if there are none."""
         data = self._snapshot.reader.read(file.path)
         if data is None:
             return None
@@ -224,7 +224,7 @@ def _text(line: bytes) -> str:
 
 
 def _in_text(text: str, data: bytes, start: int, spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Byte spans of the data as character spans in the line that begins at `start`."""
+    """Byte spans of the data as character spans within the line that begins at `start`."""
     if not text.isascii():
         spans = [(start + _characters(data[start:a]), start + _characters(data[start:b])) for a, b in spans]
     return tuple((min(a - start, len(text)), min(b - start, len(text))) for a, b in spans) or ((0, 0),)

@@ -43,7 +43,7 @@ def compile_pattern(request: GrepRequest) -> Pattern:
     """The compiled pattern of a request.
 
     Raises:
-        BadPatternError: It is no regular expression, or could only match across lines.
+        BadPatternError: The pattern is no regular expression, or could only match across lines.
     """
     text = request.pattern
     try:
@@ -100,14 +100,14 @@ class _Literal:
         self._needle, self._words = needle, words
 
     def find(self, data: bytes, start: int) -> Span | None:
-        """The next match at or after the start of a line, in any line."""
+        """The line of the next match at or after the start of a line."""
         span = self._next(data, start)
         while span is not None and self._words and not _apart(data, *span):
             span = self._next(data, span[0] + 1) if span[0] < len(data) else None
         return span
 
     def _next(self, data: bytes, start: int) -> Span | None:
-        """The next place with the text, within words or not."""
+        """The next occurrence of the text, whether or not it is a whole word."""
         at = data.find(self._needle, start)
         return None if at < 0 else (at, at + len(self._needle))
 
@@ -199,7 +199,7 @@ def _re2(expression: str, shown: str, *, ignore: bool, capture: bool) -> Any:
 
 
 def _apart(data: bytes, start: int, stop: int) -> bool:
-    """Whether neither the character before nor the one after is part of a word."""
+    """Whether the text between two offsets is a whole word: no word character precedes or follows it."""
     if start:
         before = data[start - 1 : start]
         if not before.isascii():

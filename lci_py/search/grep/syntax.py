@@ -1,7 +1,7 @@
 """Derives from a regular expression (RE2's syntax) the texts that every matching line must contain.
 
-They form clauses: a line that matches holds one text of each. Syntax that is not understood requires nothing: a missing
-clause costs time, not results.
+They form clauses: a matching line contains one text of each. Syntax that is not understood yields no clause, which
+costs time, not results.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ class RequiredTexts(NamedTuple):
 
 
 class _Unknown(Exception):
-    """The syntax is not understood."""
+    """The regular expression has unsupported syntax."""
 
 
 class _Piece(NamedTuple):
-    """A part of the expression: its clauses, and its text if it matches only one."""
+    """A part of the expression: its clauses, and its text if it matches only that text."""
 
     clauses: tuple[Clause, ...]
     literal: str | None
 
 
 def required_texts(pattern: str) -> RequiredTexts:
-    """The texts that a valid expression requires; none if its syntax is not understood."""
+    """The texts that a valid expression requires; no texts if its syntax is not understood."""
     reader = _Reader(pattern)
     try:
         whole = reader.alternatives(0)
@@ -75,7 +75,7 @@ class _Reader:
         self.capitals = False
 
     def alternatives(self, depth: int) -> _Piece:
-        """`a|b|c`, up to the end or the closing bracket."""
+        """Parse `a|b|c`, up to the end or the closing bracket."""
         if depth > _DEEPEST:
             raise _Unknown
         branches = [self._sequence(depth)]
@@ -178,7 +178,7 @@ class _Reader:
         return inside
 
     def _brackets(self) -> _Piece:
-        """`[abc]`: one of several characters, or exactly one if it has only one."""
+        """Parse `[abc]`: one of several characters, or a literal if there is only one."""
         start = self.at
         self._take(1)
         if self.text[self.at] == "^":

@@ -1,6 +1,5 @@
-"""What the ranked modes share: the candidates of a query, which are the units that pass the filters and hold the quoted
-phrases; the graph, which most queries can do without; the confidence in an answer; what a mode returns to the engine.
-"""
+"""What the ranked modes share: the candidates of a query (units that pass the filters and contain the quoted phrases),
+the optional graph, the confidence in an answer, and the value that a mode returns to the engine."""
 
 from __future__ import annotations
 
@@ -49,7 +48,7 @@ class ModeAnswer(NamedTuple):
         answer: The ranked results in their envelope.
         filters: The filters of the flags and of the query.
         explainable: Computes what `--explain-file` shows.
-        merged: None in the single modes, and where nothing is ranked.
+        merged: State of a multiview query; None in the other modes, and where nothing is ranked.
     """
 
     answer: Answer
@@ -63,8 +62,7 @@ ANY_KIND = (*KINDS, BLOCK_KIND)
 
 
 def check(snapshot: Snapshot, filters: Filters, kinds: tuple[str, ...] = ANY_KIND) -> None:
-    """Refuse a kind, a language or a repository that the index cannot have: a typing error must not look like "nothing
-    found".
+    """Refuse a kind, language or repository that the index cannot have: a typo must not look like "nothing found".
 
     Raises:
         UsageError: The message has the nearest valid name.
@@ -122,7 +120,7 @@ class Choice(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """The units that meet a choice.
+    """The units that meet the requirements of a `Choice`.
 
     Attributes:
         mask: [units]; None for all.
@@ -134,7 +132,7 @@ class Chosen(NamedTuple):
 
 
 def chosen(snapshot: Snapshot, choice: Choice) -> Chosen:
-    """The units that meet a choice and lie in files that still exist."""
+    """The units that meet the requirements and lie in files that still exist."""
     allowed = allowed_units(snapshot, choice.filters)
     if not choice.phrases:
         return Chosen(allowed)
@@ -154,7 +152,7 @@ class OptionalGraph:
 
     def __init__(self, *, or_nothing: bool = False) -> None:
         """Args:
-        or_nothing: Whether failures are raised, except for a graph that is still to be built.
+        or_nothing: Whether to raise failures, except for a graph that is not built yet.
         """
         self._or_nothing = or_nothing
         self._error: IndexError_ | None = None
@@ -185,7 +183,7 @@ class OptionalGraph:
 
 
 def failure(error: IndexError_) -> str:
-    """The reason code in `degraded`; a shard that is still to be built counts as missing."""
+    """The reason code in `degraded`; a shard that is not built yet counts as missing."""
     missing = isinstance(error, ShardMissingError)
     return "shard_missing" if missing else error.code if error.code == "model_mismatch" else "error"
 
@@ -210,10 +208,10 @@ _ASKED = 80
 
 
 def check_time(view: View, budget_ms: int | None, began: float) -> None:
-    """Check that a mode's only view has kept its time budget, which began at this `time.perf_counter`.
+    """Check that a mode's only view has kept its time budget; `began` is a value of `time.perf_counter`.
 
     Raises:
-        BudgetExceededError: It has not.
+        BudgetExceededError: The view took longer.
     """
     took_ms = (time.perf_counter() - began) * 1e3
     if budget_ms is not None and took_ms > budget_ms:
@@ -225,7 +223,7 @@ def confidence(snapshot: Snapshot, query: str, closest: float, *, spelled_out: b
 
     Args:
         closest: The best score of the view dense; -1 without one.
-        spelled_out: Whether the query has the name or the text of a place literally.
+        spelled_out: Whether the query is the name of a definition, or text that occurs literally.
     Returns:
         None if the scores are not of the measured kind, as with a user's model that does not use tokens.
     """

@@ -1,7 +1,7 @@
-"""`--expand N`: adds the places within N calls or imports of the best results, and counts what was left out.
+"""`--expand N`: adds nodes within N calls or imports of the best results, and counts those left out.
 
-Each place adds a limited number of neighbours per relation, each hop a limited number of results, and so does the whole
-answer: a utility with 500 callers cannot flood it. The places of a hop take turns, the best first.
+The neighbours per node and relation, per hop and in total are limited: a utility with 500 callers cannot flood the
+answer. The nodes of a hop take turns, the best first.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def with_neighbours(
 
     Args:
         filters: The filters of the flags and of the query.
-        outcome: What the views found: it has the scores of neighbours that are candidates themselves.
+        outcome: The search's outcome, which has the scores of neighbours that are candidates themselves.
     """
     walk = _Walk(snapshot, filters, answer, outcome)
     hops = []
@@ -67,7 +67,7 @@ def with_neighbours(
 
 
 class _Walk:
-    """The places that were reached, hop by hop."""
+    """The nodes that were reached, hop by hop."""
 
     def __init__(self, snapshot: Snapshot, filters: Filters, answer: Answer, outcome: Outcome) -> None:
         self._snapshot = snapshot
@@ -90,7 +90,7 @@ class _Walk:
         self._seen = {node for node, _, _ in self._frontier}
 
     def step(self) -> dict[str, int]:
-        """Walk one hop: how many places are new, and how many of them are shown and left out."""
+        """Walk one hop; returns how many nodes are new, and how many of them are shown and left out."""
         lists = [
             (place, relation, self._neighbours(place, relation)) for place in self._frontier for relation in _RELATIONS
         ]
@@ -117,7 +117,7 @@ class _Walk:
         return {"found": len(fresh), "shown": len(chosen), "left_out": len(fresh) - len(chosen)}
 
     def _neighbours(self, place: tuple[int, int, str], relation: str) -> list[int]:
-        """The neighbours of a place in a relation, the surest first."""
+        """The neighbours of a node in a relation, the most certain first."""
         kind, outgoing, _ = _RELATIONS[relation]
         graph = self._nodes.graph
         own = [place[1]] if kind == IMPORTS else [place[0], *(graph.lambdas_of(place[0]) if outgoing else ())]
@@ -146,7 +146,7 @@ class _Walk:
         return passing(self._snapshot.symbols, symbols, self._filters) | rest
 
     def results(self, request: SearchRequest, outcome: Outcome) -> list[Result]:
-        """The places that were reached, as results."""
+        """The nodes that were reached, as results."""
         rows = self._rows()
         around = contexts(self._snapshot, list(rows.values()))
         query = read_text(read_fields(request.query, request.filters)[0])

@@ -1,7 +1,7 @@
-"""Changes to the text of a query before it is searched, and the steps that are tried when it finds nothing.
+"""Changes to the text of a query before it is searched, and the steps to try when it finds nothing.
 
-A query is retried once, and only its text is relaxed: the words of a phrase that occurs nowhere may stand apart, and an
-unknown word is replaced by the closest name. A filter is never relaxed: a result that breaks one is no answer.
+A query is retried once, and only its text is relaxed: the words of a phrase that occurs nowhere need not be adjacent,
+and an unknown word is replaced by the closest name. A filter is never relaxed: a result that breaks one is no answer.
 
 Before that, a word that carries no information in the repository is left out: its own name, taken from its folder, its
 top folders and its manifests. In "how does terraform decide that a resource must be replaced", `terraform` does not ask
@@ -59,13 +59,13 @@ class LookUps:
 
     def __init__(self, snapshot: Snapshot, choose: Callable[[Choice], Chosen]) -> None:
         """Args:
-        choose: Returns the units that meet a choice.
+        choose: Returns the units that meet the requirements of a `Choice`.
         """
         self._snapshot, self._choose = snapshot, choose
         self.settle, self.once = snapshot.whole.settle, snapshot.whole.once
 
     def holds(self, choice: Choice) -> bool:
-        """Whether any unit meets a choice."""
+        """Whether any unit meets the requirements."""
         mask = self._choose(choice).mask
         return mask is None or bool(self._snapshot.whole.total(("held", choice), bool(mask.any())))
 
@@ -83,7 +83,7 @@ class LookUps:
 
 
 class AttemptResult(NamedTuple):
-    """An attempt that was made."""
+    """An attempt that was made, and its result."""
 
     attempt: Attempt
     plan: Plan
@@ -127,11 +127,11 @@ def corrected_name(index: LookUps, query: TextQuery) -> str:
 def climb(
     index: LookUps, query: TextQuery, filters: Filters, attempt: Callable[[Attempt], AttemptResult], *, strict: bool
 ) -> AttemptResult:
-    """Run the steps of the ladder until one answers: that attempt, with its step.
+    """Run the steps of the ladder until one gives results; returns that attempt, with its step.
 
     Args:
-        query: As the user gave it.
-        filters: Hold in every attempt.
+        query: The query as the user gave it.
+        filters: Conditions in every attempt.
         attempt: Runs an attempt.
         strict: Whether the text must be taken literally.
     """
@@ -175,7 +175,7 @@ def _final_plan(index: LookUps, tried: AttemptResult, *, filtered: bool) -> Plan
 
 
 def _without_phrases(index: LookUps, query: TextQuery, filters: Filters) -> Attempt:
-    """Require less: phrases that occur nowhere become words; phrases that only occur apart are required one by one."""
+    """Require less: a phrase that occurs nowhere becomes words; phrases that only occur apart are required singly."""
     phrases = tuple(dict.fromkeys(query.phrases))
     kept = tuple(phrase for phrase in phrases if index.holds(Choice(filters, (phrase,))))
     where = "what passes the filters" if filters else "the repository"
@@ -193,7 +193,7 @@ def _without_phrases(index: LookUps, query: TextQuery, filters: Filters) -> Atte
 
 
 def _near_names(index: LookUps, attempt: Attempt) -> Attempt | None:
-    """Replace the words, all unknown to the index, by the closest names."""
+    """Replace the words, if the index knows none of them, by the closest names."""
     from difflib import SequenceMatcher
 
     from lci_py.source.text.words import STOPWORDS, parts
@@ -265,7 +265,7 @@ def _names(snapshot: Snapshot) -> frozenset[str]:
 
 
 def _holds_most(paths: Sequence[str], word: str) -> bool:
-    """Whether most files lie in a folder of this name at the top, or at the top of the folder of packages."""
+    """Whether most files lie in a top folder of this name, or in such a folder of the packages' folder."""
     found = 0
     for holder in _HOLDERS:
         first = bisect_left(paths, f"{holder}{word}/")

@@ -49,9 +49,9 @@ class RelationQuestion(NamedTuple):
     Attributes:
         name: The definition.
         tests: Whether it asks for tests; otherwise for callers.
-        rows: Of the definitions of that name.
+        rows: Rows of the definitions with that name.
         command: The shell command that lists the complete answer.
-        tool: The same in words for a client of `lci mcp`.
+        tool: The same for a client of `lci mcp`, in words.
     """
 
     name: str
@@ -115,7 +115,7 @@ _BETWEEN = lazily(r"[\"'`]|: |\n")
 
 
 class _Holder(NamedTuple):
-    """A place that has the words of a query, the command that finds it, and whether it is among the results."""
+    """A location with the words of a query, the command that finds it, and whether it is among the results."""
 
     hint: Hint
     shown: bool
@@ -125,8 +125,8 @@ def with_hints(snapshot: Snapshot, request: SearchRequest, answer: Answer) -> An
     """Add hints to an answer: at most one command that finds more if the answer is weak, and how to exclude tests if it
     is full of them.
 
-    The confidence is raised if a place has the words of the query: two words resemble their place less than the
-    questions do on which the scores were measured.
+    The confidence is raised if a definition contains the words of the query: the vector of two words resembles its
+    target less than the vectors of whole questions, on which the scores were measured.
 
     Raises:
         IndexError_: The lexical shard cannot be used.
@@ -191,7 +191,7 @@ def _texts(query: TextQuery) -> list[str]:
 
 
 def _text_location(snapshot: Snapshot, request: SearchRequest, text: str, until: float) -> tuple[str, int, bool] | None:
-    """The first file and line that hold a text, code before documents and tests; and whether only in another case."""
+    """The first file and line with a text, code before documents and tests; and whether only in another case."""
     from lci_py.index.shards.filters import path_test
     from lci_py.index.shards.unit_columns import TEST, TEXT
     from lci_py.index.shards.word_files import words_in
@@ -217,7 +217,7 @@ def _text_location(snapshot: Snapshot, request: SearchRequest, text: str, until:
 
 
 def _by_words(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answer: Answer) -> _Holder | None:
-    """A place in the code that has all words of the query, preferably one of the results."""
+    """A definition with all words of the query, preferably one of the results."""
     from lci_py.search.modes.candidates import allowed_units
 
     words = [word for word in query.words if word.lower() not in STOPWORDS]

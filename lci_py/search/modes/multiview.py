@@ -103,7 +103,7 @@ def multiview(snapshot: Snapshot, request: SearchRequest) -> ModeAnswer:
 
 
 class _Run:
-    """One request: its text is tried as it is, and perhaps once more with fewer requirements."""
+    """One request: a search for its text, and perhaps another with fewer requirements."""
 
     def __init__(self, snapshot: Snapshot, request: SearchRequest, filters: Filters, began: float) -> None:
         self._snapshot, self._request, self._filters, self._began = snapshot, request, filters, began
@@ -174,7 +174,7 @@ class _Run:
             allowed: [units] mask of the candidates; None for all.
             spelled: Names and literal text that the query spells out.
         Raises:
-            IndexError_: Every view failed; this is the first one's error.
+            IndexError_: Every view failed; this is the error of the first.
         """
         snapshot, began = self._snapshot, self._began
         whole, table, asked = snapshot.whole, snapshot.unit_table, query.text
@@ -185,7 +185,7 @@ class _Run:
         spent: dict[View, float] = {}
 
         def search_views() -> dict[View, HitList | IndexError_]:
-            """What each view returned or raised, the weightiest first; once one has answered, none begins too late."""
+            """The hits or the error of each view, largest weight first; once one has answered, none starts too late."""
             by_view: dict[View, HitList | IndexError_] = {}
             share = parts(plan.weights)
             for view in sorted(VIEWS, key=lambda view: -share[view]):
@@ -233,7 +233,7 @@ class _Run:
     def _rank(
         self, outcome: Outcome, query: TextQuery, plan: Plan, allowed: NDArray[np.bool_] | None, spelled: LiteralMatches
     ) -> None:
-        """Rank what the views found, then again with the graph's neighbours of the best results."""
+        """Rank the views' hits, then rank again together with the graph neighbours of the best results."""
         snapshot, asked = self._snapshot, query.text
         table, whole = snapshot.unit_table, snapshot.whole
         answered = {view: hits for view, hits in outcome.hits.items() if view not in outcome.failed}
@@ -326,7 +326,7 @@ def build_answer(
 
 
 def _degradation(view: View, plan: Plan, answering: Sequence[View], reason: str, said: str) -> Degradation:
-    """A view that did not answer; the impact is how much of the ranking's weight is lost without it."""
+    """The entry for a view that did not answer; its impact is the share of the ranking's weight that is lost."""
     part = parts(plan.weights)[view]
     impact = "high" if part >= MINOR or not answering else "medium" if part >= MINOR / 2 else "low"
     return Degradation(view, reason, "+".join(answering) or "none", impact, said)

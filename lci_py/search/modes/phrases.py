@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 def units_with(
     snapshot: Snapshot, phrases: Sequence[str], allowed: NDArray[np.bool_] | None, *, either: bool = False
 ) -> tuple[NDArray[np.bool_], dict[int, int]]:
-    """The allowed units whose own lines hold every phrase, or any of them, literally: a mask [units], and the first
-    line of a match in each.
-    """
+    """The allowed units whose own lines contain every phrase (with `either`, any) literally: a mask [units], and unit
+    to the first line of a match."""
     lines: dict[int, int] = {}
     masks = np.zeros((len(phrases), snapshot.n_units), np.bool_)
     for mask, phrase in zip(masks, phrases, strict=True):
@@ -38,7 +37,7 @@ def units_with(
 def symbols_with(
     snapshot: Snapshot, phrases: Sequence[str], select: Callable[[Callable[[str], bool]], list[Row]]
 ) -> list[Row]:
-    """The symbols whose own lines hold every phrase; one without chunks of its own has all lines it spans.
+    """The symbols whose own lines (without chunks: all lines they span) contain every phrase.
 
     Args:
         phrases: One or more.
@@ -64,7 +63,7 @@ def _holds(row: Row, lines: Mapping[int, Sequence[int]], units: Mapping[int, int
 
 
 def _files_with_words(snapshot: Snapshot, phrase: str) -> list[int]:
-    """Files that have all whole words inside the phrase. Its first and last word may be parts of longer ones."""
+    """Files with all whole words of the phrase. Its first and last word may be parts of longer words."""
     lexical = snapshot.lexical
     have = np.ones(lexical.n_files, np.bool_)
     matches = list(WORD.finditer(phrase))
@@ -81,7 +80,7 @@ def _files_with_words(snapshot: Snapshot, phrase: str) -> list[int]:
 
 
 def _lines_with(snapshot: Snapshot, phrase: str) -> dict[int, list[int]]:
-    """File to the lines in it that hold the phrase."""
+    """File to its lines that contain the phrase."""
     found: dict[int, list[int]] = {}
     needle = phrase.encode("utf-8", "surrogatepass")
     paths = snapshot.symbols.paths()

@@ -65,7 +65,7 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> SingleViewRe
     """The first `limit` results of a query in the mode dense or bm25.
 
     Args:
-        request: Its `field:value` terms have been moved to the filters.
+        request: The request; its `field:value` terms have been moved to the filters.
     Raises:
         IndexError_: The shard cannot be used.
         BudgetExceededError: Searching it took longer than the budget.
@@ -89,7 +89,7 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> SingleViewRe
     degraded: list[Degradation] = []
 
     def known_by_words(work: Callable[[], _T], otherwise: _T) -> _T:
-        """Run a look-up in the lexical shard; dense can do without, and takes `otherwise` if that fails."""
+        """Run a look-up in the lexical shard. If that fails in the mode dense, return `otherwise`."""
         try:
             return work()
         except IndexError_ as error:
@@ -136,11 +136,11 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> SingleViewRe
 
 
 def with_literal_hits(hits: HitList, places: NDArray[np.int64], total: int, limit: int) -> HitList:
-    """Append the places that hold the phrase but have no word or token the view knows ("=>"), by path and line.
+    """Append the units that contain the phrase but no word or token that the view knows ("=>"), by path and line.
 
     Args:
         hits: The first `limit`.
-        places: Units that hold the phrase, ascending: the first `limit` that are no hits, or all.
+        places: Units that contain the phrase, ascending: the first `limit` that are no hits, or all.
         total: Number of such units.
     """
     if total <= hits.total:

@@ -65,7 +65,7 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> ModeAnswer:
 
 
 def matching(snapshot: Snapshot, asked: Conditions, limit: int, there: PathTest | None) -> tuple[list[Row], int]:
-    """At most `limit` symbols that pass the filters, hold the phrases, and pass `there` by path; and the total."""
+    """At most `limit` symbols that pass the filters and hold the phrases, in files that pass `there`; and the total."""
     if not asked.phrases:
         return snapshot.symbols.select(asked.filters, limit, there)
     from lci_py.search.modes.phrases import symbols_with
@@ -79,14 +79,14 @@ def matching(snapshot: Snapshot, asked: Conditions, limit: int, there: PathTest 
 
 
 def terms_of(filters: Filters) -> tuple[tuple[str, float], ...]:
-    """The terms that pick a symbol's best lines besides the phrases: the words of the name globs."""
+    """The words by which a symbol's best lines are chosen, besides the phrases: those of the name globs."""
     return read_text(" ".join(_SET.sub(" ", name) for name in filters.name)).terms
 
 
 def build_answer(
     snapshot: Snapshot, request: SearchRequest, asked: Conditions, rows: Sequence[Row], total: int
 ) -> Answer:
-    """The envelope of a purely structural query; all rows are equally good."""
+    """The envelope of a purely structural query, in which all matches rank equally."""
     wanted = LineMatcher(terms_of(asked.filters), asked.phrases)
     with snapshot.trace.stage("present", len(rows)) as stage:
         results = [result(snapshot, row, request, "symbolic", 1.0, wanted) for row in rows]

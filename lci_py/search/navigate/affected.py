@@ -86,9 +86,8 @@ def affected(snapshot: Snapshot, request: AffectedRequest) -> AffectedAnswer:
 
 
 def tests_of(snapshot: Snapshot, rows: Sequence[Row]) -> list[Place]:
-    """The tests of some definitions, the surest first: those that call them, the nearest before others, then those that
-    are named after their files or only use their names.
-    """
+    """The tests of given definitions, the most certain first: tests that call them, in few steps before many; then
+    tests that are named after their files, or only use their names."""
     reach = _Reach(snapshot, AffectedRequest(depth=_TEST_DEPTH))
     return [one.place for one in reach.run([ChangedPlace(place_of(row), "modified") for row in rows])[1]]
 
@@ -96,11 +95,11 @@ def tests_of(snapshot: Snapshot, rows: Sequence[Row]) -> list[Place]:
 def _alike_tests(
     snapshot: Snapshot, request: AffectedRequest, changes: Sequence[ChangedPlace], known: Collection[str]
 ) -> list[AffectedDefinition]:
-    """Files of tests that share most words with changes, best first, besides those that are known. An integration test
-    reaches code through a server, a process or an interface, which calls do not show, but it speaks of the same.
+    """Further test files that share the most words with the changes, best first. An integration test reaches code
+    through a server, a process or an interface, which calls do not show, but it uses the same words.
 
     Source:
-        BM25 of what differs, over whole files: Peng, Shi and Zhang, ISSTA 2020.
+        BM25 of the changed text, over whole files: Peng, Shi and Zhang, ISSTA 2020.
     """
     from lci_py.source.syntax.languages import TEXT
 
@@ -128,7 +127,7 @@ def _alike_tests(
 
 
 def _path_words(path: str) -> tuple[set[str], set[str]]:
-    """The words of the name that a file tests or has, and those together with its folders' words."""
+    """The words of the name that a file has or tests; and these together with the words of its folders."""
     name, whole = (
         {word for word in re.split(r"[\W_]+", text) if word not in ("", "test", "tests", "spec", "src")}
         for text in (_tested_name(path), f"{path.rpartition('/')[0]}/{_tested_name(path)}".lower())
@@ -181,7 +180,7 @@ class _Reach:
     def run(
         self, changes: Sequence[ChangedPlace]
     ) -> tuple[tuple[AffectedDefinition, ...], tuple[AffectedDefinition, ...]]:
-        """The callers and the tests, both by distance, path and line; of the tests the surest first."""
+        """The callers and the tests, both by distance, path and line; the most certain tests first."""
         paths = {path: number for number, path in enumerate(self._snapshot.symbols.paths())}
         numbers = self._numbers(changes, paths)
         found: dict[int, tuple[int, Reason]] = dict.fromkeys(numbers, (0, "changed"))
@@ -208,9 +207,8 @@ class _Reach:
         return self._sort_tests(found, changes)
 
     def _reaching(self, nodes: Mapping[int, Reason], mentioned: frozenset[int] = frozenset()) -> dict[int, Reason]:
-        """The callers of nodes, each by the surest relation. A node without callers counts as called where its type is
-        used (as operators and library callbacks are), unless tests mention it, which is surer.
-        """
+        """The callers of nodes, each with its most certain relation. A node without callers counts as called where its
+        type is used (as operators and library callbacks are), unless tests mention it, which is more certain."""
         found: dict[int, Reason] = {}
         for reason in sorted(set(nodes.values()), key=_BY_SURENESS.index):
             own = [node for node, by in nodes.items() if by == reason]
@@ -232,7 +230,7 @@ class _Reach:
         return found
 
     def _returning(self, symbols: Sequence[int]) -> list[int]:
-        """The functions around those that nobody calls by name: they are returned or passed on, as in decorators."""
+        """The functions that enclose functions never called by name: they return or pass them, as decorators do."""
         table = self._snapshot.symbols
         parents = {row["parent"] for row in table.symbol_rows(symbols).values() if row["parent"] is not None}
         rows = table.symbol_rows(sorted(parents)) if parents else {}
@@ -247,7 +245,7 @@ class _Reach:
         }
 
     def calls(self) -> tuple[Link, ...]:
-        """The calls among what `run` has found."""
+        """The calls among the definitions that `run` has returned."""
         nodes, ids = self._nodes, dict(self._ids)
         for node in [node for node in ids if node >= nodes.first_lambda]:  # an answer has what is around it
             file, _, around = nodes.graph.lambda_at(node)
@@ -258,7 +256,7 @@ class _Reach:
         return nodes.links(ids)
 
     def folded(self) -> tuple[Through, ...]:
-        """The declared methods that changed ones implement, but which have too many implementations to be followed."""
+        """The declared methods that changed methods implement, with too many implementations to be followed."""
         rows = self._snapshot.symbols.symbol_rows(sorted(self._by_id.values())[:_DISPATCHED])
         found: dict[int, dispatch.Through] = {}
         for row in rows.values():
@@ -266,7 +264,7 @@ class _Reach:
         return tuple(self._dispatch.places(list(found.values())))
 
     def _users_of_types(self, symbols: Sequence[int]) -> list[int]:
-        """The callers of the constructors of the definitions' types; without any, the users of the types' names."""
+        """The callers of the constructors of the definitions' types; if none, the users of the types' names."""
         from lci_py.search.navigate.references import files_with_words, references
 
         types = {node: self._dispatch.type_around(node) for node in symbols[:_DISPATCHED]}
@@ -338,7 +336,7 @@ class _Reach:
         return [int(node) for node in graph.into(self._nodes.first_file + file, IMPORTS)]
 
     def _users(self, changes: Sequence[ChangedPlace]) -> list[int]:
-        """The callers of a changed name whose target is not known."""
+        """The callers of a changed name in calls whose target is unknown."""
         names = {one.place.symbol for one in changes if one.place.kind in CALLABLE and one.place.symbol}
         found: list[int] = []
         for name in sorted(filter(_tells, names)):
@@ -349,7 +347,7 @@ class _Reach:
         return found
 
     def _speaks(self, node: int, changes: Sequence[ChangedPlace]) -> bool:
-        """Whether a node is in the language of a change: a bare name in another language means something else."""
+        """Whether a node's language is that of a change: a bare name in another language means something else."""
         language = self._languages[self._nodes.file_of(node)]
         return family(language) in {family(one.place.language) for one in changes}
 
@@ -358,7 +356,7 @@ class _Reach:
         return [language for (language,) in self._snapshot.symbols.per_file("language")]
 
     def _mentions(self, changes: Sequence[ChangedPlace]) -> list[int]:
-        """The definitions that mention a changed function without known callers: it is passed on as a value."""
+        """The definitions that mention a changed function without known callers, because they pass it on as a value."""
         from lci_py.search.navigate.references import files_with_words, references
 
         symbols = self._snapshot.symbols
@@ -464,7 +462,7 @@ class _Reach:
 
 
 def _surest_first(tests: Sequence[AffectedDefinition], changes: Sequence[ChangedPlace]) -> list[AffectedDefinition]:
-    """Sort tests by certainty, distance and path similarity to the changes; drop files with a test as sure."""
+    """Sort tests by certainty, distance and path similarity; drop files with a test as certain as the file itself."""
     within: dict[str, bool] = {}
     for one in tests:
         if one.place.kind != FILE_KIND:
@@ -496,7 +494,7 @@ def _by_distance(one: AffectedDefinition) -> tuple[int, str, int, str]:
 
 
 def _is_distinct(name: str) -> bool:
-    """Whether a name is hardly used for two things: it has several words, or is long."""
+    """Whether a name is unlikely to have two meanings: it has several words, or is long."""
     return len(name) >= _LONG or len(parts(name)) > 1
 
 

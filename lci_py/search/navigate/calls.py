@@ -86,7 +86,7 @@ def neighbours_of(
 
 
 def _calls_of_unknown_name(nodes: Nodes, dispatch: Dispatch, rows: Sequence[Row]) -> tuple[tuple[str, int], ...]:
-    """File and line of the calls that may mean any function; only those in files that still exist."""
+    """File and line of the calls whose called name is unknown: they may mean any function. Only in existing files."""
     found = {(nodes.path(nodes.file_of(node)), line) for node, line in dispatch.of_unknown_name(rows)}
     there = nodes.snapshot.freshness.there()
     return tuple(sorted(site for site in found if there is None or there(site[0])))
@@ -113,7 +113,7 @@ def count_unresolved(
 
 
 def _use_filter(snapshot: Snapshot, filters: Filters) -> Callable[[Place], bool] | None:
-    """Selects the uses that pass the filters and lie in files that still exist; None for all."""
+    """A filter for uses: those that pass the filters and lie in files that still exist; None for all."""
     there = snapshot.freshness.there()
     return place_filter(filters, there) if filters or there is not None else None
 
@@ -131,7 +131,7 @@ def definitions(nodes: Nodes, name: str, *, every: bool) -> tuple[list[Row], tup
 
 
 def nothing(snapshot: Snapshot, command: str, request: GraphRequest, *, uses: bool = False) -> GraphAnswer:
-    """The answer about a name that no definition has; with `uses`, it says how often the name is called."""
+    """The answer about a name without a definition; with `uses`, it has the number of calls of the name."""
     near = near_misses(snapshot.symbols, request.name)
     called = 0
     if uses:

@@ -32,9 +32,9 @@ def page_rank(
     """The rank of every definition: float64 [S]; together with the ranks of the files they add up to 1.
 
     A random walk follows calls (weighted by confidence), imports and inheritance, each pair of nodes once, and goes
-    from a member to what contains it, and from a file to its definitions. With probability 1 - DAMPING it restarts,
-    anywhere or, with `starts`, mostly there. The ranks are the limit of repeated multiplication from the uniform
-    distribution, in a fixed order: no random number is drawn, and every run gives the same.
+    from a member to its enclosing definition or file, and from a file to its definitions. With probability 1 - DAMPING
+    it restarts, anywhere or, with `starts`, mostly there. The ranks are the limit of repeated multiplication from the
+    uniform distribution, in a fixed order: no random number is drawn, and every run gives the same.
 
     Args:
         parents: The enclosing definition of each definition, or -1: int64 [S].

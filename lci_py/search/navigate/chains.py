@@ -56,7 +56,7 @@ class _Level(NamedTuple):
 
 
 def path(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
-    """The shortest chains from one name to another; if each has an ambiguous call, also the shortest without one.
+    """The shortest chains from one name to another; if all have ambiguous calls, also the shortest without.
 
     Raises:
         UnknownTargetError: Nothing has the name, and nothing calls it.
@@ -69,7 +69,7 @@ def path(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
 
 
 def _with_text(snapshot: Snapshot, chain: Sequence[Hop]) -> Iterator[Hop]:
-    """The places of a chain with the lines that call them."""
+    """The hops of a chain, completed with the lines that contain the calls."""
     for before, hop in zip((None, *chain), chain, strict=False):
         if before is None or before.place is None or not hop.sites:
             yield hop
@@ -152,10 +152,10 @@ def _unknown(snapshot: Snapshot, name: str, more: str) -> UnknownTargetError:
 
 
 class _PassedFunctions:
-    """Finds which function a chain calls as a value: one level of calling context.
+    """Decides which passed function a chain calls: one level of calling context.
 
     Attributes:
-        elsewhere: Callers and callees of calls that were rejected.
+        elsewhere: (caller, callee) of calls that were rejected because another caller passes that function.
     """
 
     def __init__(self, nodes: Nodes) -> None:
@@ -164,9 +164,8 @@ class _PassedFunctions:
         self._spans: dict[int, tuple[int, str]] = {}
 
     def is_elsewhere(self, way: Sequence[int], place: int) -> bool:
-        """Whether the function called at `place` was passed by another caller than this chain: no earlier node of the
-        chain names it, but another caller of the function that calls it does.
-        """
+        """Whether the function called at index `place` of a chain was passed by a caller outside of it: no earlier node
+        of the chain names the function, but another caller of the calling function does."""
         source, target = way[place - 1], way[place]
         outer, _ = self._span(source)
         entry = place - 1
@@ -261,7 +260,7 @@ class _Walk:
         return found
 
     def _next_level(self, frontier: NDArray[np.int64]) -> _Level:
-        """The calls of nodes. Those of an anonymous function without a known caller belong to its enclosing one."""
+        """The calls of nodes. Those of an anonymous function without a known caller belong to the enclosing node."""
         graph = self._graph
         symbols = frontier[frontier < graph.n_symbols]
         inner, place = graph.lambdas_in(symbols)
@@ -300,7 +299,7 @@ class _Walk:
     def chains(
         self, levels: Sequence[_Level], starts: Sequence[int], ends: set[int], outside: dict[int, list[int]]
     ) -> tuple[int, list[tuple[Hop, ...]]]:
-        """The number of shortest chains, and the first of them: those of surer calls first."""
+        """The number of shortest chains, and the first of them; chains of more certain calls come first."""
         if not levels:
             first = [node for node in starts if node in outside]
             ways: list[tuple[int, tuple[Call, ...]]] = [(node, ()) for node in first]
@@ -324,7 +323,7 @@ class _Walk:
         return total, self._make_chains(ways[: self._request.limit], outside)
 
     def _calls_into(self, level: _Level) -> dict[int, list[Call]]:
-        """Node to the calls that lead to it, the surest first; `Call.node` is the caller."""
+        """Node to the calls that lead to it, the most certain first; `Call.node` is the caller."""
         grouped: dict[int, list[tuple[int, int, int, int]]] = {}
         for source, target, line, step in zip(*(column.tolist() for column in level), strict=True):
             grouped.setdefault(target, []).append((0, source, line, step))
@@ -380,7 +379,7 @@ class _Walk:
     def frontier(
         self, levels: Sequence[_Level], starts: Sequence[int], ends: set[int], request: PathRequest
     ) -> Frontier:
-        """How far the search came: first the places with a call of unknown target whose name leads to the end."""
+        """How far the search came: first the nodes with a call of unknown target whose name can lead to the end."""
         nodes = self._nodes
         reached = set(starts).union(*(level.target.tolist() for level in levels))
         ended = len(levels) < request.depth
@@ -398,7 +397,7 @@ class _Walk:
         )
 
     def _trails(self, reached: Sequence[int]) -> list[Lost]:
-        """The calls of unknown target, of names that the repository has, in the nodes that are reached first."""
+        """The calls of unknown target, but of names that the repository has, in the nodes that are reached first."""
         nodes, found = self._nodes, []
         rows = nodes.snapshot.symbols.symbol_rows([node for node in reached[:_LOOKED] if node < nodes.first_file])
         for row in (rows[node] for node in reached[:_LOOKED] if node in rows):

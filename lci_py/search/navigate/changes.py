@@ -1,6 +1,5 @@
-"""The changes that `lci affected` starts from: definitions that differ from a commit, that a diff touches, that are in
-given files, or that have a given name.
-"""
+"""The changes from which `lci affected` starts: definitions that differ from a commit, are touched by a diff, are in
+given files, or have a given name."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ _SHALLOW = "a shallow clone lacks older commits"
 
 
 class Changes(NamedTuple):
-    """The changed places, by path and line."""
+    """The changed definitions and files, by path and line."""
 
     places: tuple[ChangedPlace, ...]
     commit: str | None = None  # with which the work tree was compared
@@ -77,7 +76,7 @@ _LINE = re.compile(r"(?P<path>.+):(?P<line>[1-9]\d{0,8})")
 
 
 def changed_places(snapshot: Snapshot, revision: str) -> Changed:
-    """What differs from a revision, prose included: it can be searched, although nobody calls it.
+    """The definitions, files and prose that differ from a revision; prose can be searched, though nothing calls it.
 
     Raises:
         UsageError: There is no such revision, or no git work tree.
@@ -111,7 +110,7 @@ def _indexed_path(path: str, snapshot: Snapshot) -> str | None:
 
 
 def _touched_definitions(lines: Mapping[str, Collection[int]], present: PresentFiles) -> tuple[ChangedPlace, ...]:
-    """The innermost definitions that enclose the given lines of files; the file itself for a line outside of all."""
+    """The innermost definitions that enclose the given lines of files; the file for a line outside of definitions."""
     found: dict[str, ChangedPlace] = {}
     for path, numbers in lines.items():
         definitions = [one for one in present.definitions(path) if one.kind not in _PROSE]
@@ -134,10 +133,10 @@ _HUNK = re.compile(r"@@ -(?P<old>\d+)(?:,(?P<removed>\d+))? \+(?P<new>\d+)(?:,(?
 
 
 def _lines_of_diff(diff: str, snapshot: Snapshot) -> dict[str, set[int]]:
-    """File to the lines that a unified diff changes, in the files as they are: with the diff applied, or without.
+    """File to the lines that a unified diff changes. They are lines of the current file, with the diff applied or not.
 
     Raises:
-        UsageError: It is no unified diff.
+        UsageError: The text is no unified diff.
     """
     found: dict[str, set[int]] = {}
     sides: tuple[str, str] = ("", "")
@@ -226,8 +225,8 @@ def _all_definitions(files: Sequence[str], present: PresentFiles) -> list[Change
 def _since(
     snapshot: Snapshot, revision: str, present: PresentFiles, *, prose: bool = False
 ) -> tuple[str | None, list[ChangedPlace], tuple[str, ...]]:
-    """The commit, and what differs from it, by path and line; a definition that was only moved to another file does
-    not.
+    """The commit, and the changes since it, by path and line; a definition that only moved to another file is
+    unchanged.
 
     In a workspace, each repository is compared with its own commit of that name, and the commit is None. Also returns
     the repositories that cannot be compared, unless that is all of them.
@@ -241,7 +240,7 @@ def _since(
 def _compare_folder(
     snapshot: Snapshot, revision: str, present: PresentFiles, prose: bool, folder: Path, prefix: str
 ) -> tuple[str, list[tuple[ChangedPlace, str]]]:
-    """The commit, and what differs from it in a folder, whose paths from the root begin with `prefix`."""
+    """The commit, and the changes since it in a folder; paths in the folder get `prefix`."""
     if git_root(folder) is None:
         raise UsageError(f"{folder} is not in a git work tree", hint=_FILES)
     commit = commit_of(folder, revision)
@@ -282,14 +281,14 @@ def _is_code(path: str, snapshot: Snapshot) -> bool:
 
 
 def _templates(snapshot: Snapshot) -> frozenset[str]:
-    """The files that functions show."""
+    """The template files that functions render."""
     graph, paths = snapshot.graph, snapshot.symbols.paths()
     files = graph.target[graph.kind == CALLS] - graph.n_symbols
     return frozenset(paths[file] for file in set(files[(files >= 0) & (files < graph.n_files)].tolist()))
 
 
 def _without_moves(found: Sequence[tuple[ChangedPlace, str]]) -> list[ChangedPlace]:
-    """The changes without definitions that were only moved to another file; those also changed count as modified."""
+    """The changes without definitions that only moved to another file; those that also changed are modified."""
 
     def texts(change: Change) -> dict[tuple[str | None, str], set[str]]:
         made: dict[tuple[str | None, str], set[str]] = {}
@@ -351,7 +350,7 @@ _OUTSIDE, _ABOVE = "", "above"
 
 
 def _own_lines(data: bytes, definitions: Collection[Definition]) -> dict[str, list[bytes]]:
-    """By id, each definition's lines outside of nested ones, and the lines outside of all; stripped, not blank."""
+    """Id to the lines outside of nested definitions; "" to those outside of all definitions. Stripped, not blank."""
     lines = data.split(b"\n")
     reaches = _reaches(lines, definitions)
     owners = [_OUTSIDE] * len(lines)

@@ -1,8 +1,8 @@
 """Calls that reach a method without naming it: dynamic dispatch through the method of a base or interface, and computed
 names (`getattr(self, "visit_" + kind)`).
 
-No edges are stored for these. They are derived from the edges of inheritance, and from the text of the few calls that
-take a name.
+No edges are stored for these calls. They are derived from inheritance edges, and from the text of the few calls that
+take a function's name.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Dispatch:
 
     def __init__(self, nodes: Nodes, *, most_callers: int = MOST_LISTED) -> None:
         """Args:
-        most_callers: So many callers of a method are listed also if it has more than `MOST_LISTED` implementations.
+        most_callers: Up to this many callers are listed even of a method with many implementations.
         """
         self._nodes = nodes
         self._most_callers = most_callers
@@ -106,12 +106,12 @@ class Dispatch:
     def calls(
         self, rows: Sequence[Row], asked: Sequence[int], direction: Direction
     ) -> tuple[list[Call], list[Through]]:
-        """The calls by dynamic dispatch or computed name to definitions (or from them), and the declared methods they
-        name.
+        """The calls by dynamic dispatch or computed name to definitions, or from them; and the declared methods of
+        these calls.
 
         Args:
             rows: The definitions; origins of callers are indices into these.
-            asked: Their nodes; origins of callees are indices into these.
+            asked: The nodes of the definitions; origins of callees are indices into these.
         """
         found = [*self.callers(rows), *self.megamorphic(rows)] if direction == "callers" else self.callees(asked)
         calls: dict[int, Call] = {}
@@ -132,7 +132,7 @@ class Dispatch:
     # --- who calls ------------------------------------------------------------------------------------------------
 
     def callers(self, rows: Sequence[Row]) -> list[Through]:
-        """The calls of declared methods that the given ones override, by declared method, fewest methods first."""
+        """The calls of declared methods that the given ones override, by declared method, fewest overriders first."""
         own = [int(row["symbol_number"]) for row in rows]
         known = self._sites(own)
         found: dict[int, tuple[set[tuple[int, int]], list[Edge]]] = {}
@@ -174,9 +174,8 @@ class Dispatch:
         return through
 
     def _megamorphic(self, owner: int, method: Member) -> Iterator[tuple[int, int]]:
-        """Node and line of the calls that run so many namesakes in related types that the analysis of values has kept
-        no others, and which may run the method as well.
-        """
+        """Node and line of megamorphic calls that may run the method: they run so many methods of its name in related
+        types that the points-to analysis has not kept all."""
         types = {owner, *self._supertypes(owner)}
         types |= {below for above in tuple(types) for below in self._subtypes(above)}
         targets = [m.number for o, methods in self._members(method.name).items() if o in types for m in methods]
@@ -199,7 +198,7 @@ class Dispatch:
     def _reaching(
         self, declared: Member, owner: int, origin: int, known: set[tuple[int, int]]
     ) -> Iterator[tuple[tuple[int, int], Edge]]:
-        """The calls of a declared method that may run the method of the type `owner`."""
+        """The calls of a declared method that may run the type `owner`'s implementation of it."""
         edges = self._graph.edges([declared.number], CALLS, incoming=True)
         for node, line, step in zip(edges.node.tolist(), edges.line.tolist(), edges.step.tolist(), strict=True):
             rule = step & ~AMBIGUOUS
@@ -210,7 +209,7 @@ class Dispatch:
             yield (node, line), (origin, node, line, DISPATCH | AMBIGUOUS)
 
     def _is_open(self, caller: int, declared: Member, owner: int) -> bool:
-        """Whether a call on `self` may be on an object of type `owner`: from a supertype, not on a named base."""
+        """Whether a call on `self` may be on an object of type `owner`: from a supertype, and not by naming a base."""
         around = self.type_around(caller)
         if around == owner or around not in self._supertypes(owner):
             return False
@@ -233,7 +232,7 @@ class Dispatch:
         return [edge for _, types, edges in self._calls_behind(asked) if types <= MOST_LISTED for edge in edges]
 
     def _calls_behind(self, asked: Sequence[int]) -> Iterator[tuple[int, int, list[Edge]]]:
-        """Methods that are called, the number of their implementations, and the edges to those."""
+        """The called methods of definitions, the number of their implementations, and the edges to those."""
         own = [(place, one) for place, node in enumerate(asked) for one in (node, *self._graph.lambdas_of(node))]
         edges = self._graph.edges([one for _, one in own], CALLS)
         rows = list(zip(*(column.tolist() for column in edges), strict=True))
@@ -267,7 +266,7 @@ class Dispatch:
             yield from ((owner, method) for method in methods if method.number == int(row["symbol_number"]))
 
     def _members_at(self, numbers: Sequence[int]) -> dict[int, Member]:
-        """Number to method, for those symbols that are methods of types with subtypes."""
+        """Symbol number to method, for those symbols that are methods of types with subtypes."""
         wanted = set(numbers)
         names = {
             row["symbol"]
@@ -310,7 +309,7 @@ class Dispatch:
         return [m for above in self._supertypes(owner) for m in members.get(above, ()) if _may_be(m, method)]
 
     def _read_further_targets(self, declared: Member) -> list[Member]:
-        """The further methods that a call of a declared method may run."""
+        """The other methods that a call of a declared method may run."""
         members = self._members(declared.name)
         if has_rule(declared.language, "method_sets"):
             below = self._implementing(declared.owner) if declared.around == "interface" else set[int]()
@@ -347,7 +346,7 @@ class Dispatch:
         return found or set()
 
     def type_around(self, node: int) -> int:
-        """The type that a definition or anonymous function belongs to, or -1."""
+        """The type that encloses a definition or anonymous function, or -1."""
         if node >= self._nodes.first_lambda:
             node = self._graph.lambda_at(node)[2]
         if not 0 <= node < self._nodes.first_file:
@@ -366,10 +365,9 @@ class Dispatch:
     # --- receivers of unknown type ------------------------------------------------------------------------------------
 
     def of_unknown_receiver(self, rows: Sequence[Row]) -> list[Call]:
-        """The calls of the methods' names that may be on their objects: nothing says what the receiver is, the text
-        does not exclude it, and no method of the standard library has the name. None if there are too many callers to
-        list, and for languages without a table `library_methods`.
-        """
+        """Calls by name that may run the given methods: the receiver's type is unknown and the text does not exclude
+        the method, nor has the standard library a method of this name. [] if there are too many callers to list, and
+        for languages without a table `library_methods`."""
         edges: list[Edge] = []
         for origin, row in enumerate(rows):
             for owner, method in self._of_row(row):
@@ -380,7 +378,7 @@ class Dispatch:
         return calls if len(calls) <= self._most_callers else []
 
     def _read_open_calls(self, name: str, language: str) -> list[tuple[int, int, bool]]:
-        """Node and line of the calls of a name that no edge explains, and whether they are on the own object."""
+        """Node and line of the calls of a name that no edge explains; and whether on the caller's own object."""
         of_library = library_methods(language)
         if not of_library or not name.rstrip("?!").isidentifier() or name.startswith("__"):
             return []
@@ -397,7 +395,7 @@ class Dispatch:
     # --- names that are put together --------------------------------------------------------------------------------
 
     def by_name(self, rows: Sequence[Row]) -> list[Call]:
-        """The calls with a computed name that may be that of one of the definitions."""
+        """The calls with a computed name that may be the name of one of the definitions."""
         edges: list[Edge] = []
         for origin, row in enumerate(rows):
             calls = [call for call in self._name_takers(row) if call.takes(row["symbol"])]
@@ -409,7 +407,7 @@ class Dispatch:
         return calls_by_node(edges)
 
     def of_unknown_name(self, rows: Sequence[Row]) -> list[tuple[int, int]]:
-        """Node and line of the calls of which nothing says the name: they may mean any function."""
+        """Node and line of the calls whose computed name is completely unknown: they may mean any function."""
         open_ = {(call.node, call.line) for row in rows for call in self._name_takers(row) if call.is_open}
         own = sorted({node for node, _ in open_})
         edges = self._graph.edges(own, CALLS)
@@ -421,7 +419,7 @@ class Dispatch:
         return sorted(open_ - followed)
 
     def _name_takers(self, row: Row) -> Iterator[NameTaker]:
-        """The calls that take a name and may be on the object that has the method of a row."""
+        """The calls that take a function's name, and may be on an object with the method of a row."""
         if row["kind"] not in ("method", "function"):
             return
         owner = next((owner for owner, _ in self._of_row(row)), -1)
@@ -458,7 +456,7 @@ class Dispatch:
         return found
 
     def _are_related(self, one: int, other: int) -> bool:
-        """Whether an object may be of both types."""
+        """Whether an object may have both types."""
         if one < 0 or other < 0:
             return False
         below = {other, *self._subtypes(other)}
@@ -486,7 +484,7 @@ def _computed_name_patterns(text: str) -> list[re.Pattern[str]]:
 
 
 def _nearest(method: Member, types: Sequence[Member]) -> int:
-    """The type of a method that is defined outside of it: in its file, in its folder, or the only one of the name."""
+    """The type of a method defined outside of it: in the same file or folder, or the only type with that name."""
     own = [one for one in types if one.language == method.language]
     beside = [one for one in own if one.folder == method.folder]
     for chosen in ([one for one in beside if one.file == method.file], beside, own):
@@ -496,9 +494,8 @@ def _nearest(method: Member, types: Sequence[Member]) -> int:
 
 
 def _may_be(declared: Member, method: Member) -> bool:
-    """Whether a method may override another: by the number of its parameters, and whose it is, if a class has methods
-    of its own.
-    """
+    """Whether a method may override another: their numbers of parameters agree, and both belong to objects, or both to
+    classes."""
     if has_rule(declared.language, "class_methods") and declared.static != method.static:
         return False
     if has_rule(declared.language, "method_sets"):

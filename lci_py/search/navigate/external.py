@@ -34,7 +34,7 @@ _RENAMED = frozenset({"flow", "value", "import"})
 
 
 def externals(nodes: Nodes, rows: Sequence[Row]) -> tuple[External, ...]:
-    """The calls in definitions that no edge explains, by name and file; in the order of their first lines."""
+    """The calls in definitions that no edge explains, by name and file, in the order of their first lines."""
     asked = nodes.asked(rows)
     explained = _explained_names(nodes, asked)
     found: dict[tuple[str, str], tuple[list[int], bool]] = {}
@@ -52,7 +52,7 @@ def externals(nodes: Nodes, rows: Sequence[Row]) -> tuple[External, ...]:
 
 
 def _imports_by_name(nodes: Nodes, file: int) -> dict[str, Import]:
-    """The imports of a file by the names that they bind, of several the first."""
+    """The imports of a file by the names that they bind; of several imports of a name the first."""
     return {bound_name(item): item for item in reversed(imports_in(nodes.snapshot.symbols, file))}
 
 
@@ -66,7 +66,7 @@ def _places(nodes: Nodes, asked: Iterable[int]) -> dict[int, set[int]]:
 
 
 def _explained_names(nodes: Nodes, asked: Sequence[int]) -> dict[int, dict[int, list[tuple[set[str], str]]]]:
-    """(file, line) to the names that an edge from that line explains, each with the edge's step."""
+    """(file, line) to the names that an edge from that line explains, each name set with the edge's step."""
     own = [*asked, *(inner for node in asked for inner in nodes.graph.lambdas_of(node))]
     edges = nodes.graph.edges(own, CALLS)
     places = nodes.places(edges.node.tolist())
@@ -107,7 +107,7 @@ def _unexplained_calls(
 
 
 def _qualified_call(call: CallText, bound: dict[str, Import]) -> tuple[str, bool]:
-    """The name of a call, qualified by the module it is imported from, and whether an import says so."""
+    """The name of a call, qualified by the module it is imported from; and whether an import gives that module."""
     written = f"{call.receiver}{'' if call.name == _ELEMENT else '.'}{call.name}" if call.receiver else call.name
     first = _FIRST.match(written)
     item = bound.get(first.group()) if first else None
@@ -132,7 +132,7 @@ def unresolved_uses(
         name: The unqualified name.
         passes: Selects callers; None for all.
         known: (caller's node, line) of calls that are known to mean the name.
-        owners: The names of the types that have it: a call on another type, `Vec::new()`, does not mean it.
+        owners: The names of the types with this method: a call on another type, `Vec::new()`, does not mean it.
     """
     unexplained = unexplained_uses(nodes, name, known)
     if owners:
@@ -147,7 +147,7 @@ def unresolved_uses(
 
 
 def _is_of_others(nodes: Nodes, place: tuple[int, int], name: str, owners: frozenset[str]) -> bool:
-    """Whether the calls of a name on a line are all on types that neither have it nor inherit it."""
+    """Whether all calls of a name on a line are on types that neither have it nor inherit it."""
     node, line = place
     calls = [
         call for call in calls_in(nodes.snapshot.symbols, nodes.file_of(node)) if (call.line, call.name) == (line, name)
@@ -182,10 +182,9 @@ def unexplained_uses(nodes: Nodes, name: str, known: Container[tuple[int, int]] 
 
 
 def open_receivers(nodes: Nodes, node: int, line: int, name: str) -> list[bool]:
-    """The calls of a method's name by a node on a line that may be on an object of any type: True for each call on the
-    caller's own object. Left out are calls on what an import binds, on literals, on the base, on other types, and
-    functions.
-    """
+    """The calls of a method's name, by a node on a line, whose receiver may have any type; each is True if the receiver
+    is the caller's own object. Calls on imports, literals, `super` or other types, and calls of plain functions, are
+    left out."""
     file = nodes.file_of(node)
     language = nodes.language(file)
     bound = _imports_by_name(nodes, file)
@@ -226,7 +225,8 @@ def external_calls(nodes: Nodes, name: str) -> list[tuple[int, int]]:
 
 
 def _edges_at(nodes: Nodes, sites: set[tuple[int, int]]) -> dict[tuple[int, int], list[tuple[int, str]]]:
-    """(Caller's node, line) to the targets of the calls there, each with the edge's step; only sites with edges."""
+    """(Caller's node, line) to the targets of the calls there, with the step of each edge; only where there are
+    edges."""
     own = sorted({node for node, _ in sites})
     found: dict[tuple[int, int], list[tuple[int, str]]] = {}
     edges = nodes.graph.edges(own, CALLS)
@@ -238,7 +238,7 @@ def _edges_at(nodes: Nodes, sites: set[tuple[int, int]]) -> dict[tuple[int, int]
 
 
 def _targets_named(nodes: Nodes, targets: set[int], name: str) -> set[int]:
-    """Those of the targets that a call by this name may lead to: for a type's name, its constructor."""
+    """Those targets that a call by this name may lead to; for a type's name, its constructors."""
     symbols = sorted(target for target in targets if target < nodes.first_file)
     known = names(nodes.snapshot.symbols, symbols)
     return {

@@ -27,7 +27,7 @@ _GLOB = re.compile(r"[*?\[]")
 
 
 class _Fit(NamedTuple):
-    """How well a pattern fits a path."""
+    """How well a pattern matches a path."""
 
     rank: int  # the sum of those of its parts
     spread: int  # of letters that do not stand together: how many columns they take, first to last; else 0
@@ -35,11 +35,11 @@ class _Fit(NamedTuple):
 
 
 def files(snapshot: Snapshot, request: FilesRequest) -> FilesAnswer:
-    """The indexed files that fit a pattern and pass the filters.
+    """The indexed files that match a pattern and pass the filters.
 
     Every part of the pattern must occur in the path, in any order; case matters if a part has a capital letter. If no
-    path has them all, their letters need only occur in order, as in fzf. A better fit comes first, then sources before
-    tests and examples, then files that others use more.
+    path has all parts, their letters need only occur in order, as in fzf. Better matches come first, then sources
+    before tests and examples, then files that are used more.
 
     Raises:
         BadGlobError: A path filter, or the pattern, is no glob.
@@ -79,7 +79,7 @@ def files(snapshot: Snapshot, request: FilesRequest) -> FilesAnswer:
 
 
 def _fitting(pattern: str) -> Callable[[str], _Fit | None]:
-    """The function that rates a path by the pattern; it returns None if the path does not fit."""
+    """A function that rates how well a path matches the pattern; it returns None if it does not."""
     parts = [_part(text) for text in pattern.split()]
 
     def fit(path: str) -> _Fit | None:
@@ -98,7 +98,7 @@ def _fitting(pattern: str) -> Callable[[str], _Fit | None]:
 
 
 def _part(text: str) -> Callable[[str, str, int], _Fit | None]:
-    """The function that rates a path by one part, given the path, its lower case and the start of the file name."""
+    """A function that rates a path by one part, given the path, its lower case and the start of the file name."""
     exact = text != text.lower()
     letters = re.compile(".*?".join(f"({re.escape(char)})" for char in text), 0 if exact else re.IGNORECASE)
 

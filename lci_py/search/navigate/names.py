@@ -52,8 +52,8 @@ def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -
     """All meanings of a name, those in tests last.
 
     Args:
-        name: A name or the end of a qualified one, perhaps after `FILE::`, whose FILE may be the end of a path.
-        callable_only: Leave out what cannot be called, unless nothing can.
+        name: A name or the end of a qualified name, perhaps after `FILE::`; FILE may be the end of a path.
+        callable_only: Leave out definitions that cannot be called, unless none can.
     """
     rows = symbols.definitions(name, Filters())
     if _OF_OBJECTS.search(name):
@@ -75,9 +75,8 @@ def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -
 
 
 def handlers_or_meanings(nodes: Nodes, name: str) -> list[Meaning]:
-    """Everything that a name can mean; of FILE:LINE the function or type around the line, of FILE the file, of a path
-    of HTTP, such as `GET /checks/12`, the functions that answer it.
-    """
+    """Everything that a name can mean. FILE:LINE means the function or type that encloses the line, FILE the file, and
+    an HTTP path such as `GET /checks/12` the functions that answer it."""
     symbols = nodes.snapshot.symbols
     found = meanings(symbols, name) or _definition_at(symbols, name) or _files(nodes, name)
     if found or not ROUTE.match(name):
@@ -88,7 +87,7 @@ def handlers_or_meanings(nodes: Nodes, name: str) -> list[Meaning]:
 
 
 def _files(nodes: Nodes, name: str) -> list[Meaning]:
-    """The files whose paths are a name or end in it, each as the row of its node."""
+    """The files whose path is a name or ends in it, each as a row for its node."""
     ending = f"/{name.removeprefix('./')}"
     return [
         Meaning(path, ({
@@ -101,7 +100,7 @@ def _files(nodes: Nodes, name: str) -> list[Meaning]:
 
 
 def _definition_at(symbols: SymbolicIndex, name: str) -> list[Meaning]:
-    """What FILE:LINE means; nothing if there is no such file, or no definition around the line."""
+    """The definition that FILE:LINE means; [] if there is no such file, or no definition encloses the line."""
     file, _, line = name.rpartition(":")
     paths = symbols.paths() if file and line.isdecimal() and len(line) < _DIGITS else []
     if file not in paths:
@@ -115,12 +114,12 @@ def _definition_at(symbols: SymbolicIndex, name: str) -> list[Meaning]:
 def likeliest(nodes: Nodes, found: Sequence[Meaning], *, every: bool) -> tuple[list[Row], tuple[OtherMeaning, ...]]:
     """The definitions that a name most likely means, and its other meanings.
 
-    Asking back would cost another call. Sources come before tests, vendored code, examples and declarations; of several
-    sources the one that most calls lead to.
+    The choice saves the user a second command. Sources come before tests, vendored code, examples and declarations; of
+    several sources, the one with the most callers is meant.
 
     Args:
         found: The meanings of the name.
-        every: Return all of them as meant, and none as other.
+        every: Return all meanings as meant, and none as others.
     """
     if every or len(found) < 2:
         return [row for meant in found for row in meant.rows], ()
@@ -140,7 +139,7 @@ def _calls_of(nodes: Nodes, meant: Meaning) -> int:
 
 
 def _callable(found: list[Meaning]) -> list[Meaning]:
-    """The meanings that can be called, reduced to their callable rows; all if none can."""
+    """The meanings that can be called, reduced to their callable rows; all meanings if none can be called."""
     called = [meant._replace(rows=rows) for meant in found if (rows := tuple(filter(_is_called, meant.rows)))]
     kinds = FUNCTION_KINDS | TYPE_KINDS
     return called or [meant for meant in found if any(row["kind"] in kinds for row in meant.rows)] or found
@@ -201,9 +200,8 @@ def _with_declarations(home: list[list[Row]]) -> list[list[Row]]:
 
 
 def _key(row: Row) -> tuple[object, ...]:
-    """A key that definitions of one thing share: overloads, an accessor pair, a stub and its definition, the parts of a
-    type, variants for several systems.
-    """
+    """A key that the rows of one definition share: overloads, an accessor pair, a stub and its definition, the parts of
+    a type, variants for several systems."""
     language, name, path = row["language"], row["qualified_name"], row["file"]
     if has_rule(language, "parted_types") and row["kind"] in TYPE_KINDS | {"module"}:
         return language, name
@@ -219,7 +217,7 @@ def _key(row: Row) -> tuple[object, ...]:
 
 
 def _is_of_class(row: Row) -> bool:
-    """Whether a method is of a class itself, and its objects may have another one of the name (Ruby's `def self.x`)."""
+    """Whether a method is the class's own, so that objects may have another of the name (Ruby's `def self.x`)."""
     return has_rule(row["language"], "class_methods") and row["kind"] == "method" and "static" in row["traits"].split()
 
 

@@ -1,4 +1,4 @@
-"""Graph nodes as places in the code, and the calls one hop away from a node."""
+"""Graph nodes as locations in the code, and the calls one hop away from a node."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Nodes:
         return family(self.language(file))
 
     def places(self, nodes: Iterable[int]) -> dict[int, Place]:
-        """The place of each node."""
+        """The definition, anonymous function or file of each node."""
         wanted = sorted(set(nodes))
         lambdas = {node: self.graph.lambda_at(node) for node in wanted if self.first_lambda <= node < self._first_name}
         symbols = {node for node in wanted if node < self.first_file}
@@ -99,7 +99,7 @@ class Nodes:
         return {node: found[node] for node in wanted if node in found}
 
     def asked(self, rows: Sequence[Row]) -> list[int]:
-        """The nodes of definitions; for a type, also those of its constructors."""
+        """The graph nodes of definitions; for a type, also those of its constructors."""
         own = [int(row["symbol_number"]) for row in rows]
         types = [number for number, row in zip(own, rows, strict=True) if row["kind"] in TYPE_KINDS]
         return list(dict.fromkeys([*own, *self.constructors(types)]))
@@ -116,8 +116,7 @@ class Nodes:
 
     def calls_of_each(self, nodes: Sequence[int], direction: Direction) -> list[list[Call]]:
         """The callers or callees of each node separately, for a tree. An anonymous function with a known caller is a
-        node of the tree; one without belongs to its enclosing definition, which passed it on.
-        """
+        node of the tree; without one, its calls belong to its enclosing definition, which passed it on."""
         own = [
             (place, one)
             for place, node in enumerate(nodes)
@@ -135,8 +134,8 @@ class Nodes:
         return [calls_by_node(grouped.get(place, ())) for place in range(len(nodes))]
 
     def _edges(self, nodes: Sequence[int], direction: Direction) -> Iterator[Edge]:
-        """The edges of some nodes. To callers, the name under which a function is registered with a framework is a node
-        of its own."""
+        """The edges of some nodes. For callers, the name under which a function is registered with a framework (a
+        route) is a node as well."""
         edges = _rows(self.graph.edges(nodes, CALLS, incoming=direction == "callers"))
         if direction == "callees":
             yield from edges
@@ -161,7 +160,7 @@ class Nodes:
                 yield from ((origin, *hook) for hook in self._hooks_of(node))
 
     def _hooks_of(self, symbol: int) -> Iterator[tuple[int, int, int]]:
-        """Node, line and step of the library bases that call a method, which nothing in the tree calls."""
+        """Node, line and step of the library base classes that call a method which no code of the tree calls."""
         row = self.snapshot.symbols.symbol_rows([symbol])[symbol]
         if row["kind"] not in FUNCTION_KINDS or row["parent"] is None:
             return
@@ -182,14 +181,14 @@ class Nodes:
 
     @cached_property
     def routes(self) -> Routes:
-        """What is registered with frameworks."""
+        """The registrations with frameworks."""
         return Routes(self.snapshot)
 
     def links(self, ids: Mapping[int, str]) -> tuple[Link, ...]:
         """The calls among some nodes.
 
         Args:
-            ids: Node to the id of the place that it is shown as, which may stand for several; not for itself.
+            ids: Node to the id of the definition that it is shown as; calls within one id are left out.
         """
         own = sorted(ids)
         found: dict[tuple[str, str], list[Edge]] = {}
@@ -207,7 +206,7 @@ class Nodes:
         return [node, *(self.graph.lambdas_of(node) if direction == "callees" else ())]
 
     def inherited(self, rows: Sequence[Row]) -> list[Call]:
-        """The calls that construct a type with an inherited constructor: those of the base's, by the type's name."""
+        """The calls that construct a type by an inherited constructor: calls of the base's one by the type's name."""
         found = []
         for origin, row in enumerate(rows):
             number = int(row["symbol_number"])
@@ -232,7 +231,7 @@ class Nodes:
         return []
 
     def _says(self, node: int, line: int, name: str) -> bool:
-        """Whether a line of the node's file has a call of this name."""
+        """Whether a line of a node's file calls this name."""
         return (line, name) in self._called(self.file_of(node))
 
     def path(self, file: int) -> str:

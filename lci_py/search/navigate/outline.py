@@ -33,14 +33,14 @@ def outline(snapshot: Snapshot, request: OutlineRequest, found: Mapping[str, flo
         found: With a query, the ids of its results, with their scores.
     Raises:
         BadGlobError: A path filter is no glob.
-        UnknownTargetError: A file is not indexed, and the request is about indexed ones only.
+        UnknownTargetError: A file is not indexed, and the request allows only indexed files.
     """
     answer = _map(snapshot, request, found or {}) if request.is_map else _of_files(snapshot, request)
     return answer._replace(calls=_calls(snapshot, answer)) if request.calls else answer
 
 
 def _calls(snapshot: Snapshot, answer: OutlineAnswer) -> tuple[Link, ...]:
-    """The calls among the definitions of an answer; what is inside of one counts as that one, the rest as its file."""
+    """The calls among an answer's definitions; calls in nested code belong to the one shown around it, or the file."""
     from lci_py.index.shards.symbol_queries import map_rows
     from lci_py.search.navigate.nodes import Nodes
 

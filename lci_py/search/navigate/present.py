@@ -35,7 +35,7 @@ class PresentFiles:
         self._known: dict[str, list[Definition]] = {}
 
     def stale(self, path: str) -> bool:
-        """Whether a file's content, which is what is shown, differs from what was indexed."""
+        """Whether a file's current content differs from what was indexed."""
         snapshot = self.snapshot
         return snapshot.freshness.changed(path) or snapshot.reader.digest(path) != snapshot.freshness.sha(path)
 
@@ -91,8 +91,8 @@ def in_changed_files(present: PresentFiles, name: str, filters: Filters) -> tupl
     Args:
         name: As for `SymbolicIndex.definitions`.
     Returns:
-        Rows as in the index, without numbers, by path and line; and the files read, whose rows in the index are
-            obsolete.
+        Rows as in the index, without symbol numbers, by path and line; and the files that were read, whose rows in the
+            index are obsolete.
     Raises:
         BadGlobError: A path filter is no glob.
     """
@@ -126,7 +126,7 @@ def in_changed_files(present: PresentFiles, name: str, filters: Filters) -> tupl
 
 
 def place_filter(filters: Filters, there: Callable[[str], bool] | None = None) -> Callable[[Place | Definition], bool]:
-    """A test whether a place passes the filters on language, kind and path, and lies in a file that passes `there`.
+    """A test whether a definition passes the filters on language, kind and path, and its file passes `there`.
 
     Raises:
         BadGlobError: A path filter is no glob.
@@ -148,7 +148,7 @@ def place_filter(filters: Filters, there: Callable[[str], bool] | None = None) -
 
 
 def _name_filter(name: str, filters: Filters) -> Callable[[Definition, Sequence[Definition]], bool]:
-    """A test whether a definition (given with all of its file) has the name and passes the filters."""
+    """A test whether a definition (given with all definitions of its file) has the name and passes the filters."""
     from fnmatch import fnmatchcase
 
     in_place = place_filter(filters)
@@ -178,7 +178,7 @@ def _row(found: Definition, test: bool) -> Row:
 
 
 def present_rows(present: PresentFiles, name: str, filters: Filters) -> list[Row]:
-    """Rows of the definitions of a name, those of sources first; changed files are read as they are now."""
+    """Rows of the definitions of a name, sources first; a changed file is read in its current state."""
     snapshot = present.snapshot
     rows = snapshot.symbols.definitions(name, filters, snapshot.freshness.there())
     changed, looked = in_changed_files(present, name, filters)

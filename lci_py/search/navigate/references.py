@@ -46,10 +46,10 @@ class _File(NamedTuple):
 
 
 def references(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
-    """The places that refer to a name.
+    """The identifiers that refer to a name.
 
-    For a qualified name, definitions of other things with the same last part are left out, and so are calls that are
-    known to mean those. If the repository does not define the qualified name, only places that write it out count.
+    For a qualified name, other definitions with the same last part are left out, and so are calls that are known to
+    mean those. If the repository does not define the qualified name, only text with its qualifier counts.
     """
     rows = meanings(snapshot.symbols, request.name, callable_only=False)
     own = [row for meant in rows for row in meant.rows]
@@ -73,9 +73,9 @@ def references(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
 
 
 def mentions(snapshot: Snapshot, targets: Sequence[Place]) -> tuple[tuple[str, int], ...]:
-    """File and line of places that name one of some functions without a call: a table, a macro, an argument.
+    """File and line of mentions of given functions without a call: in a table, a macro, an argument.
 
-    Of a name that more than `_MOST_FILES` files hold there are none: most of these mean something else.
+    A name that occurs in more than `_MOST_FILES` files has none: most of its occurrences mean something else.
     """
     found = set()
     for name in sorted({place.symbol for place in targets if place.symbol and place.kind in FUNCTION_KINDS}):
@@ -89,7 +89,7 @@ def mentions(snapshot: Snapshot, targets: Sequence[Place]) -> tuple[tuple[str, i
 
 
 class _Others:
-    """Lines of definitions and calls that are known to mean something else of the same name."""
+    """Lines of definitions and calls that are known to mean another definition of the same name."""
 
     def __init__(self, snapshot: Snapshot, own: Sequence[Row], name: str) -> None:
         nodes = Nodes(snapshot)
@@ -100,20 +100,19 @@ class _Others:
 
 
 def _sites(nodes: Nodes, asked: Sequence[int]) -> set[tuple[str, int]]:
-    """Path and line of the calls of some nodes."""
+    """Path and line of the calls that given nodes make."""
     calls = nodes.calls(asked, "callers")
     places = nodes.places(call.node for call in calls)
     return {(places[call.node].file, line) for call in calls if call.node in places for line in call.lines}
 
 
 class _Search:
-    """One search for a name. It also counts the places that it leaves out."""
+    """One search for a name. It also counts the occurrences that it leaves out."""
 
     def __init__(self, snapshot: Snapshot, name: str, others: _Others | None, before: re.Pattern[str] | None) -> None:
         """Args:
-        name: The identifier.
-        others: Lines that are known to mean something else.
-        before: Pattern of the text that must precede the identifier on its line.
+        name: The identifier. others: Lines that are known to mean another definition. before: Pattern of the text that
+        must precede the identifier on its line.
         """
         self._snapshot = snapshot
         self._name = name
@@ -125,7 +124,7 @@ class _Search:
         self.unsearched: list[str] = []
 
     def run(self, filters: Filters) -> Iterator[Reference]:
-        """The references, by path and place."""
+        """The references, by path and position."""
         from lci_py.index.shards.filters import languages, path_test
 
         passes = path_test(filters)
@@ -144,7 +143,7 @@ class _Search:
                 yield from self._in_file(file, data)
 
     def _candidates(self) -> list[_File]:
-        """Files that may hold the name: those with its words, and those whose words are not completely indexed."""
+        """Files that may contain the name: those with its words, and those whose words are not completely indexed."""
         snapshot = self._snapshot
         states = file_state(snapshot.symbols)
         numbers = set(files_with_words(snapshot, self._name, len(states)))
@@ -225,7 +224,7 @@ def _qualifier(name: str) -> re.Pattern[str] | None:
 
 
 def _enclosing(spans: Sequence[Span], item: Occurrence, name: str) -> Span | None:
-    """The innermost definition that encloses an identifier, other than the one it names."""
+    """The innermost definition that encloses an identifier; a definition does not enclose its own name."""
     # Definitions are in the order of their first lines, so the last one that reaches this line is the innermost.
     for place in range(bisect_right(spans, item.line, key=lambda span: span.line) - 1, -1, -1):
         span = spans[place]
@@ -236,7 +235,7 @@ def _enclosing(spans: Sequence[Span], item: Occurrence, name: str) -> Span | Non
 
 
 def files_with_words(snapshot: Snapshot, name: str, n_files: int) -> list[int]:
-    """Files that hold all words of a name."""
+    """Files that contain all words of a name."""
     import numpy as np
 
     lexical = snapshot.lexical

@@ -182,7 +182,7 @@ class _Work:
     # --- by place -----------------------------------------------------------------------------------------------
 
     def _show_lines(self, target: Target, path: str, first: int, last: int | None) -> ShownCode:
-        """The lines from `first` to `last`, or what encloses `first`."""
+        """The lines from `first` to `last`; without `last`, the definition or block that encloses `first`."""
         lines = self._text(path)
         if not 1 <= first <= max(1, len(lines)) or (last is not None and last < first):
             raise UnknownTargetError(f"{path} has {len(lines):,} lines, not {target.spelled.rpartition(':')[2]}")
@@ -298,7 +298,7 @@ class _Work:
 
 
 def _outermost(rows: Sequence[Row]) -> list[Row]:
-    """The definitions that do not lie in others of the list."""
+    """The definitions that are not nested in others of the list."""
     spans = {row["symbol_number"]: (row["line"], row["end_line"]) for row in rows}
     return [
         row
@@ -309,7 +309,7 @@ def _outermost(rows: Sequence[Row]) -> list[Row]:
 
 
 def _cut_out(lines: Sequence[bytes], first: int, last: int, around: int) -> tuple[int, tuple[str, ...]]:
-    """Lines with their context, as texts without line ends, and the number of the first."""
+    """A range of lines with its context, as text without line ends; and the number of the first line."""
     start = max(1, first - around)
     some = lines[start - 1 : last + around]
     return start, tuple(line.removesuffix(b"\r").decode("utf-8", "replace") for line in some)

@@ -39,8 +39,8 @@ class _Branch:
 
 
 def tree(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
-    """The call tree of a name, `request.depth` levels deep. A place that occurs several times is expanded once, at its
-    first occurrence level by level, and marked elsewhere.
+    """The call tree of a name, `request.depth` levels deep. A node that occurs several times is expanded once, at its
+    first occurrence in breadth-first order, and marked elsewhere.
 
     Raises:
         UsageError: The depth is out of range.
@@ -91,7 +91,7 @@ class _Grower:
         """All branches, parents before children.
 
         Args:
-            roots: One per tree.
+            roots: The root branch of each tree.
             asked: The nodes that each root stands for.
             depth: Levels below the roots.
         """
@@ -159,7 +159,7 @@ class _Grower:
         return self._dispatch.places(list(self._folded.values()))
 
     def _passing(self, nodes: Iterable[int]) -> Callable[[int], bool]:
-        """A test whether a node passes the filters and its file still exists."""
+        """A test whether a node passes the filters and lies in a file that still exists."""
         there = self._nodes.snapshot.freshness.there()
         if not self._filters and there is None:
             return lambda _: True  # a tree's last level is only counted: its places are not needed

@@ -1,9 +1,9 @@
 """`lci unused`: the definitions that the program does not reach.
 
-Whatever uses a definition has to name it. So a definition is reached where something that is reached has its name:
-three walks over names, each from where the one before ended. The first begins with the code of files that runs. The
-second adds what is exported, what a base outside of the repository may call, and texts. The third adds the tests. What
-none of them reaches is certainly unused. Calls are not asked: a missing edge would be a wrong answer.
+Whatever uses a definition has to name it. So a definition is reached if reached code contains its name. There are three
+walks over names, each continuing the one before. The first begins with the top-level code of files. The second adds
+exports, methods that a base class outside of the repository may call, and texts. The third adds the tests. A definition
+that none of them reaches is certainly unused. Call edges are not used: a missing edge would be a wrong answer.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _REASONS = ("unreferenced", "tests", "exported", "mentioned", "outside")
 
 
 def unused(snapshot: Snapshot, request: UnusedRequest) -> UnusedAnswer:
-    """The definitions that nothing reaches, or only tests, or only by name.
+    """The definitions that nothing reaches, that only tests reach, or that are reached only by their name.
 
     Raises:
         BadGlobError: A path filter is no glob.
@@ -88,9 +88,8 @@ def unused(snapshot: Snapshot, request: UnusedRequest) -> UnusedAnswer:
 
 
 class _Walk:
-    """Reachability over one snapshot. The nodes are the definitions by their numbers, then the files, then the names:
-    one for code of each family of languages, and one for texts, as family "".
-    """
+    """Reachability over one snapshot. The nodes are the definitions by their numbers, then the files, then the names. A
+    name has a node for each family of languages, and one for texts, as family ""."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
@@ -222,7 +221,7 @@ class _Walk:
     # --- one file -------------------------------------------------------------------------------------------------
 
     def _read(self, file: int, definitions: Sequence[int]) -> None:
-        """Add the edges from the names in a file, and what its own definitions may be used by."""
+        """Add the edges from a file to the names in it, and judge how its definitions may be used."""
         path, language, is_test, _ = self._files[file]
         if is_vendored(path):  # copies of other projects do not use this one
             return
@@ -264,13 +263,13 @@ class _Walk:
                     self._tests.setdefault(name, Mention(path, line))
 
     def _source(self, number: int, file: int) -> int:
-        """The node of a definition: what encloses one that is no candidate, in the end the file."""
+        """The node of a definition; if it is no candidate, that of what encloses it, in the end the file."""
         while number >= 0 and number not in self._nodes:
             number = self._rows[number].parent
         return number if number >= 0 else len(self._rows) + file
 
     def _judge(self, number: int, text: bytes, starts: Sequence[int], *, is_generated: bool) -> None:
-        """Add an edge from what encloses a definition if that is its use, or say why the outside may use it."""
+        """Add an edge from what encloses a definition if that implies its use, or note why code outside may use it."""
         row = self._rows[number]
         path, language, _, _ = self._files[row.file]
         first, last = starts[min(row.first_line, len(starts)) - 1], starts[min(row.line, len(starts) - 1)]
@@ -315,7 +314,7 @@ class _Walk:
         return parent >= 0 or "local" in row.traits
 
     def _is_published(self, row: DefinitionRow) -> bool:
-        """Whether other programs may use what a file exports: a manifest in its folder or one above says so."""
+        """Whether other programs may use a file's exports: a manifest in its folder or a parent folder says so."""
         path, language, _, package = self._files[row.file]
         table = self._tables[language]
         if (internal := table.get("internal")) and re.search(internal, f"{package}:{path}"):
@@ -326,7 +325,7 @@ class _Walk:
         return "published" not in table or not folders.isdisjoint(self._manifests(language, "published"))
 
     def _manifests(self, language: str, key: str) -> set[str]:
-        """The folders with a file that a table of the language lists, with a text that it names."""
+        """The folders with a manifest and a text in it that the language's table lists under a key."""
         if (language, key) not in self._manifest_folders:
             self._manifest_folders[language, key] = {
                 path[: path.rfind("/") + 1]
@@ -348,7 +347,7 @@ def _name_of(row: DefinitionRow) -> bytes:
 
 
 def _line_around(row: DefinitionRow, text: bytes, starts: Sequence[int]) -> str:
-    """The first line of what encloses a definition: the nearest one above that is indented less and no comment."""
+    """The first line of what encloses a definition: the nearest line above that is indented less and is no comment."""
     lines = [text[starts[line] : starts[line + 1]] for line in range(row.line)]
     indents = [len(line) - len(line.lstrip()) if line.strip()[:2].strip(b"/#") else 999 for line in lines]
     return next(
@@ -357,7 +356,7 @@ def _line_around(row: DefinitionRow, text: bytes, starts: Sequence[int]) -> str:
 
 
 def _painted(spans: Sequence[tuple[int, int, int]], lines: int) -> list[int]:
-    """The innermost definition around each line, -1 for none, by line; spans are first line, last line, definition."""
+    """For each line the innermost of the spans (first line, last line, definition) that contains it; -1 for none."""
     around = [-1] * (lines + 2)
     for first, last, number in sorted(spans, key=lambda span: (span[0], -span[1])):
         around[first : min(last, lines) + 1] = [number] * max(0, min(last, lines) + 1 - first)
@@ -365,7 +364,7 @@ def _painted(spans: Sequence[tuple[int, int, int]], lines: int) -> list[int]:
 
 
 def _places(text: bytes, name: bytes) -> Iterator[int]:
-    """Where a text has a name as a whole word."""
+    """The offsets at which a text has a name as a whole word."""
     at = text.find(name)
     while at >= 0:
         end = at + len(name)
@@ -375,6 +374,6 @@ def _places(text: bytes, name: bytes) -> Iterator[int]:
 
 
 def _reach(seen: NDArray[np.bool_], source: NDArray[np.int64], target: NDArray[np.int64]) -> None:
-    """Add all nodes that edges lead to from those that are reached: bool [N]."""
+    """Extend `seen`, bool [N], by all nodes that edges lead to from nodes in it."""
     while len(fresh := target[seen[source] & ~seen[target]]):
         seen[fresh] = True

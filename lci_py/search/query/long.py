@@ -1,8 +1,8 @@
 """Analyses a long question: the text of an issue, a stack trace, a pasted log.
 
 The first line is the title, which says what the rest is about. Paths, dotted modules and frames of a stack trace name
-files. Backticks and the form of a word mark names. Pasted code shows the public façade rather than the cause, and
-templates, links and lists of versions say nothing (docs/ranking.md#long-questions).
+files. Backticks and the form of a word mark names. Pasted code shows the public API rather than the cause; issue
+templates, links and lists of versions are ignored (docs/ranking.md#long-questions).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Long(NamedTuple):
     """The parts of a long question.
 
     Attributes:
-        text: What is embedded.
+        text: The text to embed.
         words: The words of the title, then names, in the order of the text.
         terms: Lexical terms and their weights.
         names: Words that are names by their form or by backticks.
@@ -73,7 +73,7 @@ class Long(NamedTuple):
 
 
 def is_long(text: str) -> bool:
-    """Whether a query is a text with parts, and not a few words."""
+    """Whether a query is a long text with parts, rather than a few words."""
     return "\n" in text.strip() or sum(1 for _ in WORD.finditer(text[:4096])) > SHORT
 
 
@@ -143,7 +143,7 @@ def _names(title: str, prose: str, code: str) -> Iterator[str]:
 
 
 def _files(text: str) -> Iterable[tuple[str, float]]:
-    """What may name files, with how much it says: the last of several frames is the nearest to the cause."""
+    """Possible names of files, each with a weight: the last of several frames is the nearest to the cause."""
     found: dict[str, float] = {}
     frames = re.findall(r"File \"([^\"\n]+)\", line \d+", text)
     for place, path in enumerate(frames, 1):

@@ -1,7 +1,7 @@
 """The plan of a multiview query. It is part of the answer, and the same for the same query, flags and index.
 
 It has the weights of a ranking, all of which are here; docs/ranking.md explains their names. The ranking `live`
-answers, the others can run beside it (`--shadow NAME`) to see what a change moves.
+produces the answers; others can run beside it (`--shadow NAME`) to see what a change moves.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Ranking:
         }
 
     def saturation_of(self, *, long: bool) -> float:
-        """What a file's every further result is multiplied by."""
+        """The multiplier for each further result of a file."""
         return self.saturation if not long or self.long_saturation is None else self.long_saturation
 
     def growing(self, name: str, files: int) -> float:
@@ -113,7 +113,7 @@ def ranking(name: str) -> Ranking:
     """The ranking of that name.
 
     Raises:
-        UsageError: There is none; the message lists the rankings.
+        UsageError: There is no such ranking; the message lists them.
     """
     if name not in RANKINGS:
         raise unknown_value("ranking", name, tuple(RANKINGS))
@@ -188,7 +188,7 @@ def plan(
 
     Args:
         query: The text, without `field:value` terms.
-        filters: Those of the flags and of the query.
+        filters: The filters of the flags and of the query.
         expand, near: As in `Plan`.
         strict: Whether the text must be taken literally.
         wording: Rewrites from the index's vocabulary.

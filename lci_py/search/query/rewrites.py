@@ -1,6 +1,6 @@
-"""Rewrites of a query: at most three, each replacing one of its words by forms that the index has.
+"""Rewrites of a query: at most three, each replacing one word by other forms of it that the index has.
 
-A rewrite adds terms of lower weight to those of the query and removes none. docs/ranking.md says what that gains.
+A rewrite adds terms of lower weight to the query and removes none. docs/ranking.md has its measured gain.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ NO_WORDING = Wording()
 
 
 def look_up(query: TextQuery, lexical: Callable[[], LexicalIndex]) -> Wording:
-    """A query's wording in an open index; empty if the lexical shard cannot be used, as its view says."""
+    """A query's wording in an open index; empty if the lexical shard cannot be used, which its view reports."""
     try:
         return wording(query, lexical())
     except IndexError_:
@@ -84,7 +84,7 @@ def wording(query: TextQuery, index: LexicalIndex) -> Wording:
     """Look a query's words up. Words written as a name or in quotes are taken literally and have no rewrite.
 
     Raises:
-        DamagedIndexError: The shard is not what was written.
+        DamagedIndexError: The shard is damaged.
     """
     own = dict(query.terms)
     seen = _Vocabulary(index)
@@ -124,7 +124,7 @@ class _Vocabulary:
         self._known: dict[tuple[str, str], int] = {}
 
     def have(self, terms: Sequence[str]) -> list[str]:
-        """Those of `terms` that the index has, in order. Terms with a common prefix are cheap to look up together."""
+        """Those of `terms` that the index has, in order. Looking up terms with a common prefix together is cheap."""
         first, last = min(terms, default=""), max(terms, default="")
         same = next((i for i, letter in enumerate(first) if last[i : i + 1] != letter), len(first))
         near = self._index.starting(first[:same], _MOST_NEAR) if same >= _LEAST_PREFIX else None
@@ -154,7 +154,7 @@ class _Vocabulary:
         return self._index.size("content")
 
     def informs(self, term: str) -> float:
-        """The term's inverse document frequency, as in BM25."""
+        """The term's inverse document frequency (BM25): how much it tells."""
         rows, count = self.size, self.content(term)
         return math.log(1.0 + (rows - count + 0.5) / (count + 0.5))
 
@@ -190,7 +190,7 @@ def _forms(term: str, own: dict[str, float], seen: _Vocabulary) -> list[str]:
 
 
 def _abbreviations(term: str, own: dict[str, float], seen: _Vocabulary) -> list[str]:
-    """The words that the repository shortens this one to, or that it is short for."""
+    """The words that the repository abbreviates this one to, or for which this one is an abbreviation."""
     others = ((pair, pair.long if pair.short == term else pair.short) for pair in seen.abbreviations(term))
     found: list[str] = []
     least = 0.0
@@ -205,7 +205,7 @@ def _abbreviations(term: str, own: dict[str, float], seen: _Vocabulary) -> list[
 
 
 def _has_evidence(pair: Abbreviation, seen: _Vocabulary) -> bool:
-    """Whether the repository uses both words together so often that one must stand for the other."""
+    """Whether the repository uses both words together so often that one must be an abbreviation of the other."""
     if pair.files < LEAST_FILES:
         return False
     part, chance = pair.chunks / max(1, seen.content(pair.short)), seen.content(pair.long) / seen.size
@@ -216,9 +216,8 @@ def _has_evidence(pair: Abbreviation, seen: _Vocabulary) -> bool:
 
 
 def _is_compound(pair: Abbreviation, seen: _Vocabulary) -> bool:
-    """Whether a long form can be a name of several words: one with the short form among them, such as `maxmsgsize`,
-    never stands without it, and one of two others (`connectionkey`) is no more frequent than either.
-    """
+    """Whether a long form can be several words joined. If the short form is among them (`maxmsgsize`), the long form
+    never occurs without it; a join of two other words (`connectionkey`) is no more frequent than either."""
     count, word = seen.content(pair.long), pair.long
     halves = ((stem(word[:cut]), word[cut:]) for cut in range(2, len(word) - 1))
     ends = word.startswith(pair.short) and seen.content(word[len(pair.short) :]) >= count  # multipart of multi

@@ -65,7 +65,7 @@ class Conditions(NamedTuple):
 
 
 def refuse_wordless(request: SearchRequest) -> None:
-    """Refuse a query without results that holds nothing which its mode can search for.
+    """Refuse a query that has no results because it contains nothing that its mode can search for.
 
     Raises:
         UsageError: Always in that case.
@@ -157,7 +157,7 @@ def _words(phrases: Iterable[str]) -> list[str]:
 
 
 def read_fields(text: str, filters: Filters) -> tuple[str, Filters]:
-    """Separate the `field:value` terms of a ranked query: (remaining text, filters). An unknown field is text."""
+    """Split a ranked query into its text and its filters. A `field:value` term with an unknown field stays text."""
     if ":" not in text or _is_long(text):
         return text, filters
     found: dict[str, list[str]] = {}

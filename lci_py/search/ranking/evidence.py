@@ -1,5 +1,5 @@
-"""Evidence that the modes dense and bm25 rank by besides their view: the file, its name, the kind of place, and names
-or text that the query spells out.
+"""Evidence by which the modes dense and bm25 rank besides their view: the file, its name, the kind of definition, and
+names or text that the query spells out.
 
 Only the head of the view's ranking is reordered. docs/ranking.md has the rules, docs/adr/0014-bm25-mode.md and
 docs/adr/0019-spelled-out.md the figures.
@@ -49,9 +49,9 @@ class Evidence:
 
     Attributes:
         hits: The view's hits, of which the first n are the head.
-        files: The file of each.
+        files: The file of each hit in the head.
         added: Name to weight and values, added to the view's score.
-        scale: Multiplier of the sum.
+        scale: Multiplier of the sum of score and `added`.
         factors: Name to multipliers of the result; 1 where a factor does not apply.
         spelled: Name to weight and values, added last.
     """
@@ -93,7 +93,7 @@ class SingleViewResult(NamedTuple):
         evidence: The evidence used.
         symbols: Unit to the symbol in it that is shown instead.
         relaxed: Messages: which requirements of the query were dropped.
-        confidence: That the results are what was asked for; None if unknown.
+        confidence: Confidence that the results answer the query; None if unknown.
         degraded: Shards besides the view's that could not be read.
     """
 
@@ -110,10 +110,10 @@ class SingleViewResult(NamedTuple):
 
 
 def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: LiteralMatches) -> Evidence:
-    """The evidence for the head of a dense or bm25 ranking: the first `POOL` hits, and what the query spells out.
+    """The evidence for the head of a dense or bm25 ranking: the first `POOL` hits, and units that the query spells out.
 
     Raises:
-        DamagedIndexError: A shard is not what was written.
+        DamagedIndexError: A shard is damaged.
     """
     table = snapshot.unit_table
     dense = raw.view == "dense"
@@ -146,7 +146,7 @@ def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: LiteralM
 
 
 def _with(snapshot: Snapshot, query: TextQuery, raw: HitList, units: list[int]) -> tuple[HitList, int]:
-    """Move units into the head that rank below it: the new hits, and the length of the head."""
+    """Move units that rank below the head into it; returns the new hits, and the length of the head."""
     head = min(POOL, len(raw))
     inside = set(raw.units[:head].tolist())
     more = np.array([unit for unit in units if unit not in inside], np.int64)

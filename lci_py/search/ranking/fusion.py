@@ -1,4 +1,4 @@
-"""Merges the views of a multiview query into one ranking. docs/ranking.md states the rule; nothing else ranks.
+"""Merges the views of a multiview query into one ranking. docs/ranking.md states the rule; no other code ranks.
 
 Every signal is in [0, 1] over the candidates of the query. It is weighted by the plan, added up, multiplied by the
 factors that apply, and damped for each further result of the same file.
@@ -34,10 +34,10 @@ class Candidates(NamedTuple):
 
     Attributes:
         units: [n] unit numbers, ascending.
-        files: [n] the file of each.
+        files: [n] the file of each unit.
         signals: Name to [n] values in [0, 1].
-        factors: Name to [n], where it applies.
-        found: [n] whether a view has it among its hits; None for all. The others only count if the graph lifts them.
+        factors: Name to a mask [n]: where the factor applies.
+        found: [n] whether a view has found the unit; None for all. Others only count if the graph lifts them.
     """
 
     units: NDArray[np.int64]
@@ -76,7 +76,7 @@ class RankedCandidates:
 
     def __init__(self, candidates: Candidates, plan: Plan, highest: float | None = None) -> None:
         """Args:
-        highest: The largest score without a lift; that of these candidates if None.
+        highest: The largest score without the graph's lift; None for that of these candidates.
         """
         self._candidates, self._plan = candidates, plan
         self._names = [name for name in sorted(candidates.signals) if plan.weights.get(name) and name != GRAPH]
@@ -129,7 +129,7 @@ class RankedCandidates:
 
     @property
     def units(self) -> NDArray[np.int64]:
-        """[n] unit numbers, best first."""
+        """The unit numbers, best first: [n]."""
         return self._candidates.units[self._place]
 
     def __len__(self) -> int:
@@ -201,7 +201,7 @@ POOL = 400
 
 @dataclass(slots=True)
 class Outcome:
-    """What a multiview search found."""
+    """The outcome of a multiview search: the views' hits and their ranking."""
 
     hits: dict[View, HitList]
     ranked: RankedCandidates | None = None  # None if there are no candidates
@@ -216,7 +216,7 @@ class Outcome:
 
     @property
     def failed(self) -> set[str]:
-        """The views that could not be asked."""
+        """The names of the views that did not answer."""
         return {item.view for item in self.degraded}
 
     @property
@@ -233,5 +233,5 @@ class Outcome:
         return None if found is None else found[1]
 
     def other_scores(self, unit: int, source: View) -> tuple[tuple[View, float], ...]:
-        """The own scores of the views that found a unit, without that of `source`."""
+        """The views that found a unit, each with its own score, without `source`."""
         return tuple((view, hits.score(unit)) for view, hits in self.hits.items() if view != source and unit in hits)

@@ -1,8 +1,8 @@
 """The call graph as a prior: callees, callers and relatives of the best results score higher.
 
-A question often describes one place and asks for another, to which the first leads (docs/ranking.md#graph). The effect
-is bounded: only the best results count as seeds, a place with many neighbours lifts each of them little, and no
-neighbour is lifted above the best result that was found without the graph (`fusion.RankedCandidates`).
+A question often describes one definition and asks for another that is related to it (docs/ranking.md#graph). The effect
+is bounded: only the best results are seeds, a seed with many neighbours lifts each of them little, and no neighbour is
+lifted above the best result found without the graph (`fusion.RankedCandidates`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOST = 40
 
 
 class ReachedUnits(NamedTuple):
-    """Units one edge away from the seeds: [n] each, grouped by seed and relation; the surest first in each group."""
+    """Units one edge away from the seeds: [n] each, by seed and relation; the most certain first in each group."""
 
     group: NDArray[np.int64]  # relation * number of seeds + place of the seed
     unit: NDArray[np.int64]
@@ -41,7 +41,7 @@ class ReachedUnits(NamedTuple):
 
 
 class Neighbours(NamedTuple):
-    """Units around the seeds."""
+    """Neighbours of the seeds, with their lift."""
 
     units: NDArray[np.int64]  # [n], ascending
     values: NDArray[np.float32]  # [n] in (0, 1]
@@ -65,7 +65,7 @@ def reach(graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]) -> Re
 
 
 def weigh_neighbours(found: ReachedUnits, scores: NDArray[np.float64]) -> Neighbours:
-    """The lift of the units around the seeds.
+    """The lift of the neighbours of the seeds.
 
     It is the sum, over seeds and relations, of the seed's score (as a share of the best seed's) times the edge's
     confidence times the relation's weight, over the cube root of the number of neighbours that the seed has in that
@@ -91,8 +91,7 @@ def weigh_neighbours(found: ReachedUnits, scores: NDArray[np.float64]) -> Neighb
 
 def _nodes(table: UnitColumns, seeds: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The graph nodes of the seeds, as (index of the seed, node): their definitions, and for a type its members. A
-    block has none: the graph attributes its calls to the file, where they may be any.
-    """
+    block has no nodes: the graph attributes its calls to the file."""
     owners, inside = [], []
     for place, (unit, kind) in enumerate(zip(seeds.tolist(), table.kind[seeds].tolist(), strict=True)):
         stop = end_of_type(table, unit) if kind in _TYPES else unit + 1
@@ -107,7 +106,7 @@ _TYPES = frozenset(code for code, kind in enumerate(UNIT_KINDS) if kind in TYPE_
 
 
 def end_of_type(table: UnitColumns, unit: int) -> int:
-    """One past the last unit of a type. Units follow in the order of their lines: the members come after the type."""
+    """The number after the last unit of a type. Units are numbered in the order of lines: members follow their type."""
     start, most = unit + 1, 64
     while True:
         stop = min(start + most, len(table))
@@ -142,9 +141,8 @@ def edges_of(
 
 
 def units_of(graph: GraphIndex, unit_of: NDArray[np.int64], nodes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The unit of each node, that of the enclosing definition for an anonymous function; -1 for a file or a definition
-    that is part of another one's text.
-    """
+    """The unit of each node; for an anonymous function, that of the enclosing definition. -1 for a file, or a
+    definition that is part of another unit."""
     symbols = nodes.astype(np.int64)
     anonymous = symbols >= graph.n_symbols + graph.n_files
     symbols[anonymous] = graph.lambda_symbol[symbols[anonymous] - graph.n_symbols - graph.n_files]
@@ -155,7 +153,7 @@ def units_of(graph: GraphIndex, unit_of: NDArray[np.int64], nodes: NDArray[np.in
 def _distinct(
     group: NDArray[np.int64], unit: NDArray[np.int64], sure: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Each (group, unit) pair once, with the surest of its edges; by group, the surest first, then by unit."""
+    """Each (group, unit) pair once, with its most certain edge; by group, then by certainty, then by unit."""
     order = np.lexsort((-sure, unit, group))
     group, unit, sure = group[order], unit[order], sure[order]
     first = np.ones(len(group), np.bool_)

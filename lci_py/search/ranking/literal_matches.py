@@ -1,8 +1,8 @@
 """Finds what a query spells out: the name of a definition, or text that occurs in the source word for word.
 
-Vectors blur single words and BM25 ignores their order: neither tells the definition of a name from its uses, or a
-message from a place that discusses it. So the source itself is searched: the names in the index, and the text of the
-few places that have the words (docs/ranking.md#names-and-verbatim-text, docs/adr/0019-spelled-out.md).
+Vectors blur single words and BM25 ignores their order: neither distinguishes the definition of a name from its uses, or
+a message from text about it. So the source itself is searched: the names in the index, and the text of the few units
+with the words (docs/ranking.md#names-and-verbatim-text, docs/adr/0019-spelled-out.md).
 """
 
 from __future__ import annotations
@@ -72,12 +72,12 @@ _MOST_LINES = 200
 
 
 class LiteralMatches(NamedTuple):
-    """What a query spells out.
+    """The units whose name or text a query spells out.
 
     Attributes:
         names: Unit to the match quality of its name, in (0, 1].
         texts: Unit to the share of the query that occurs in it word for word, in (0, 1].
-        symbols: Unit to the number of the symbol in it that has the name, where that has no unit of its own.
+        symbols: Unit to the number of the symbol in it with the name, if that symbol has no unit of its own.
     """
 
     names: Mapping[int, float]
@@ -102,7 +102,7 @@ NOTHING = LiteralMatches({}, {}, {})
 
 
 class Likely(NamedTuple):
-    """The units of chunks that have the most of some words, best first; [n] each."""
+    """Units of the chunks that contain the most words of a text, best first: [n] each."""
 
     units: NDArray[np.int64]
     shares: NDArray[np.float64]
@@ -117,11 +117,11 @@ def literal_matches(
     *,
     strict: bool = False,
 ) -> LiteralMatches:
-    """What the query spells out among the candidates.
+    """The candidates whose name or text the query spells out.
 
     Args:
         allowed: [units] mask of the candidates, which includes `filters`; None for all.
-        strict: Take the query literally: no name is mistyped or shortened.
+        strict: Take the query literally: do not correct or expand names.
     Raises:
         IndexError_: A shard cannot be used.
     """
@@ -194,7 +194,7 @@ def definitions_named(
     filters: Filters,
     allowed: NDArray[np.bool_] | None,
 ) -> tuple[dict[int, float], dict[int, int]]:
-    """The definitions whose whole name the query is, and those of them that have no unit of their own.
+    """The definitions whose whole name is the query, as `unit_values` returns them.
 
     Args:
         allowed: [units] mask of the candidates, which includes `filters`.
@@ -222,12 +222,12 @@ def unit_values(
     allowed: NDArray[np.bool_] | None,
     small: int | None = None,
 ) -> tuple[dict[int, float], dict[int, int]]:
-    """Unit to the value of its name, and unit to the symbol in it that has the name without a unit of its own.
+    """Unit to the match quality of its name; and unit to the symbol in it that has the name but no unit of its own.
 
     Args:
         rows: Definitions, each with the match quality of its name.
         allowed: [units] mask of the candidates.
-        small: How many of them have no unit of their own, in the whole collection.
+        small: The number of such symbols in the whole collection.
     """
     if small is None:
         small = sum(row["unit"] is None for row, _ in rows)
@@ -251,7 +251,7 @@ def unit_values(
 
 
 def files_named(snapshot: Snapshot, query: TextQuery, allowed: NDArray[np.bool_] | None) -> dict[int, float]:
-    """The first unit of the file or module that the query is the path of: `src/pool.py`, `app.pool`, `crate::pool`."""
+    """The first unit of the file or module whose path the query is: `src/pool.py`, `app.pool`, `crate::pool`."""
     text = query.raw.strip().strip("`\"'")
     if not _MODULE.fullmatch(text):
         return {}
@@ -272,14 +272,14 @@ def files_named(snapshot: Snapshot, query: TextQuery, allowed: NDArray[np.bool_]
 
 
 def _spells_name(row: Row, whole: str) -> bool:
-    """Whether a name, or the end of a qualified name, is the words of a query joined."""
+    """Whether the query's words, joined, are a name or the end of a qualified name."""
     name: str = row["symbol"]
     qualified: str = row["qualified_name"] or name
     return name.rpartition(".")[2] == whole or qualified.replace(".", "").endswith(whole)
 
 
 def _worth(kind: str) -> float:
-    """The value of a match by kind: a type is what its name is about, a module may only contain a namesake."""
+    """The value of a name match by kind: a type is the subject of its name, a module may only contain a namesake."""
     if kind in TYPE_KINDS or kind == "type":
         return 1.0
     if kind in ("module", "namespace", "section"):
@@ -294,7 +294,7 @@ _WORTH = {kind: _worth(kind) for kind in UNIT_KINDS}
 
 
 class Text(NamedTuple):
-    """Words that may occur in the source in a row."""
+    """Words that may occur in the source as adjacent words."""
 
     words: Sequence[str]
     gaps: frozenset[int] = frozenset()  # places of words with a value before them, where the source has a placeholder
@@ -307,9 +307,8 @@ def _worths(words: Iterable[str]) -> list[float]:
 
 
 def texts_of(query: TextQuery) -> Iterator[Text]:
-    """The texts that may occur in the source word for word: the query and, if it is a message with values in it, the
-    words between them, with or without prefix and suffix: `KeyError: cannot open 'a.db': permission denied`.
-    """
+    """The texts that may occur in the source word for word: the query; and if it is a message that contains values, the
+    words between those, with or without prefix and suffix: `KeyError: cannot open 'a.db': permission denied`."""
     if query.long or len(query.words) not in _WORDS:
         return
     yield Text(query.words)
@@ -333,14 +332,14 @@ def texts_of(query: TextQuery) -> Iterator[Text]:
 
 
 def words_of(wanted: Text) -> tuple[str, ...]:
-    """The stems by which candidate places are looked up."""
+    """The stems by which the candidates for a text are looked up."""
     part = wanted.share < 1  # of a few words, those that say nothing else must help
     kept = [word for word in wanted.words if part or word.lower() not in STOPWORDS]
     return tuple(dict.fromkeys(stem(part) for word in kept for part in parts(word) if len(part) > 1))
 
 
 def likely(index: LexicalIndex, wanted: Text, allowed: NDArray[np.bool_] | None) -> Likely:
-    """The chunks that have the most of the words, weighted by rarity, best first; at most `wanted.head`."""
+    """The units whose chunks contain the most of the words, weighted by rarity, best first; at most `wanted.head`."""
     part = wanted.share < 1
     terms = tuple(term for text in words_of(wanted) if (term := index.term(text)) is not None)
     if not terms:
@@ -383,9 +382,8 @@ def stating(snapshot: Snapshot, wanted: Text, units: Sequence[int]) -> dict[Stat
 
 
 def add_narrowest(values: dict[int, float], found: Mapping[Stated, float]) -> None:
-    """Merge the shares of a text into `values`, per unit the largest. Of a type and its method that both have the
-    words, only the method counts.
-    """
+    """Merge shares (of a text that occurs in units) into `values`; the larger share of a unit counts. If a type and its
+    method both contain the words, only the method counts."""
     kept: dict[Stated, float] = {}
     for place in sorted(found):  # the narrowest first
         size, _, file, first = place
@@ -404,7 +402,7 @@ def _in_a_row(
 
     Args:
         text: The words of the text.
-        places: Each word of the query to its positions there.
+        places: Each word of the query to its positions in the text.
         worth: The weight of each word of the query.
         gaps: Positions in the query before which the text may have up to `_PLACEHOLDER` other words.
     """

@@ -1,6 +1,6 @@
-"""`--near FILE[:LINE]`: the closeness of each candidate to a place, first in the graph, then in the folder tree.
+"""`--near FILE[:LINE]`: the closeness of each candidate to a location, first in the graph, then in the folder tree.
 
-docs/ranking.md states the rule. A place with very many neighbours of one kind passes closeness to none of them.
+docs/ranking.md states the rule. A node with very many neighbours of one kind passes closeness to none of them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _LINE = re.compile(r"(.+?):([0-9]{1,9})(?::[0-9]{1,9})?", re.ASCII | re.DOTALL)
 
 
 class Place(NamedTuple):
-    """A file of the index, or a line of one."""
+    """A file of the index, or a line of it."""
 
     file: int
     path: str
@@ -54,7 +54,7 @@ class Place(NamedTuple):
 
 
 class Near:
-    """Measures how close units are to a place."""
+    """Measures how close units are to a location."""
 
     def __init__(self, snapshot: Snapshot, place: Place) -> None:
         """Raises:
@@ -97,7 +97,7 @@ class Near:
 
 
 def place_of(snapshot: Snapshot, text: str) -> Place:
-    """The place that a text names.
+    """The location that a text names.
 
     Args:
         text: FILE or FILE:LINE; FILE is absolute, or relative to the root.
@@ -158,9 +158,8 @@ def steps_between(here: str, there: str) -> int:
 
 
 def _start(snapshot: Snapshot, place: Place) -> NDArray[np.int64]:
-    """The nodes at the place: for a file all its definitions; for a line the innermost definition and its members or,
-    outside of definitions, the code that the file runs there.
-    """
+    """The nodes at a location: for a file all its definitions; for a line the innermost definition and its members or,
+    outside of definitions, the node of the file's top-level code."""
     graph = snapshot.graph
     file_node = graph.n_symbols + place.file
     if place.line is None:
@@ -176,7 +175,7 @@ def _start(snapshot: Snapshot, place: Place) -> NDArray[np.int64]:
 
 
 def distances(graph: GraphIndex, start: NDArray[np.int64], kinds: Sequence[int]) -> NDArray[np.int8]:
-    """The distance of every node in edges, in either direction: [nodes], HOPS + 1 if it is not reached.
+    """The distance of every node in edges, in either direction: [nodes], HOPS + 1 for a node that is not reached.
 
     An anonymous function has the distance of the enclosing definition.
     """
@@ -197,7 +196,7 @@ def distances(graph: GraphIndex, start: NDArray[np.int64], kinds: Sequence[int])
 
 
 def _neighbours(graph: GraphIndex, nodes: NDArray[np.int64], kind: int, *, incoming: bool) -> NDArray[np.int64]:
-    """The neighbours of those nodes that have at most FAN edges of the kind."""
+    """The neighbours of nodes by edges of a kind; nodes with more than FAN such edges are skipped."""
     edges = graph.edges(nodes, kind, incoming=incoming)
     total = len(graph.out_ptr) - 1
     pairs = np.unique(edges.origin * total + edges.node)

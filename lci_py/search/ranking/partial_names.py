@@ -1,12 +1,12 @@
-"""Finds definitions that a query names otherwise than by their whole name: as the call in a pasted line, qualified by
-their file or module, as a frame of a stack trace, or mistyped or shortened.
+"""Finds definitions that a query names by more or less than their name: as the call in a pasted line, qualified by file
+or module, as a frame of a stack trace, mistyped or shortened.
 
 `ranking.literal_matches` handles a query that is a name as a whole (docs/ranking.md#names-and-verbatim-text).
 
-Words with punctuation in them are meant as a whole, too: `maxmemory-policy`, `--max-columns-preview`,
-`/api/v3/checks/`, `X-Forwarded-For`. BM25 knows their parts and not the punctuation. So the places that have all parts
-are read, and those that hold the word literally count: first where it is quoted, as a key or an option is defined, then
-the others; tests and documents come after code.
+Words that contain punctuation are also matched as a whole: `maxmemory-policy`, `--max-columns-preview`,
+`/api/v3/checks/`, `X-Forwarded-For`. BM25 only knows their parts. So the units with all parts are read, and those that
+contain the word literally count: first where it is quoted, as in the definition of a key or option, then others; tests
+and documents come after code.
 
 A frame of a stack trace, `FILE:LINE` of a compiler or an editor, and a symbol with an offset have a line and mostly a
 function. The line may be that of another version of the file, so the function decides where both are known.
@@ -65,11 +65,11 @@ def literals_of(query: TextQuery) -> list[str]:
 
 
 def holding(snapshot: Snapshot, literal: str, units: Sequence[int]) -> dict[Stated, float]:
-    """How much each of the units says about a literal, by location.
+    """Rate the units that contain a literal, by location; higher where it seems to be defined.
 
     Args:
         literal: In lower case.
-        units: Those that may hold it.
+        units: The units that may contain it.
     """
     table = snapshot.unit_table
     whole = re.compile(rf"(?<![\w-]){re.escape(literal)}(?![\w-])")
@@ -84,7 +84,7 @@ def holding(snapshot: Snapshot, literal: str, units: Sequence[int]) -> dict[Stat
 
 
 def chunk_texts(snapshot: Snapshot, units: Sequence[int], most_lines: int) -> Iterator[tuple[Stated, str]]:
-    """The chunks of units with their texts in lower case, of each at most so many lines after the first."""
+    """The chunks of units with their text in lower case; of each chunk at most `most_lines` lines after the first."""
     paths = snapshot.files.living_paths()
     for unit, file, first, last in snapshot.symbols.chunks_of_units(units) if units else ():
         lines = snapshot.reader.some(paths[file], first, min(last, first + most_lines))
@@ -114,7 +114,7 @@ def having_parameters(snapshot: Snapshot, query: TextQuery, units: Sequence[int]
 
     Args:
         query: A list of parameters.
-        units: Those that may have it.
+        units: The units that may have them.
     """
     wanted = _without_blanks(_list_in(query.raw))
     found: dict[Stated, float] = {}
@@ -183,9 +183,9 @@ def partial_names(
     """The definitions that a query names.
 
     Args:
-        query: Of a long one only the stack frames are used.
+        query: The query. Of a long question only the stack frames are used.
         filters: Constrain the definitions.
-        whole: Whether the whole query is the name of a definition; it then means that one.
+        whole: Whether the whole query is the name of a definition, and so means that definition.
         strict: Whether mistyped and shortened names are ruled out.
     """
     text = query.raw[:_MOST_TEXT]
@@ -212,7 +212,7 @@ def partial_names(
 
 
 def _in_file(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[NamedDefinition]:
-    """`client.py close`, `config.c:createIntConfig`: a file, and the name of a definition in it."""
+    """Read `client.py close` or `config.c:createIntConfig`: a file, and the name of a definition in it."""
     for match in _FILE.finditer(text):
         rest = text[: match.start()] + " " + text[match.end() :]
         words = WORD.findall(rest)
@@ -231,7 +231,7 @@ def _in_file(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[NamedD
 
 
 def _calls(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[NamedDefinition]:
-    """`pool.release(conn, timeout=1)`: the first call of a defined name; the receiver selects among several."""
+    """Read `pool.release(conn, timeout=1)`: the first call of a defined name; the receiver selects a definition."""
     for match in list(_CALL.finditer(text))[:_MOST_NAMES]:
         segments = segments_of(match[1])
         rows, somewhere = _rows(snapshot, segments, filters)
@@ -243,7 +243,7 @@ def _calls(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[NamedDef
 
 
 def _dotted_names(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[NamedDefinition]:
-    """`hc.lib.emails.alert`, `ignore::gitignore::Gitignore::new`, `Foo.prototype.bar`, `(*locker).Lock`."""
+    """Read `hc.lib.emails.alert`, `ignore::gitignore::Gitignore::new`, `Foo.prototype.bar`, `(*locker).Lock`."""
     for match in list(_DOTTED.finditer(text))[:_MOST_NAMES]:
         segments = segments_of(f"{match[1] or ''}.{match[2]}")
         if len(segments) > 1:
@@ -252,14 +252,14 @@ def _dotted_names(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[N
 
 
 def _rows(snapshot: Snapshot, segments: Sequence[str], filters: Filters) -> tuple[list[Row], bool]:
-    """The definitions of a name (none if they are too many), and whether there are any."""
+    """The definitions of a name ([] if there are too many), and whether there are any."""
     rows = [row for row in snapshot.symbols.definitions_named(segments[-1], filters) if row["kind"] not in _SCOPE_KINDS]
     count = snapshot.whole.total(("rows", segments[-1]), len(rows))
     return (rows, count > 0) if count <= _MOST_ROWS else ([], False)
 
 
 def _best(snapshot: Snapshot, rows: Sequence[Row], segments: Sequence[str]) -> tuple[int, list[Row]]:
-    """The definitions whose qualified name has the most consecutive segments in common, and that number."""
+    """How many consecutive segments a qualified name has in common at most, and the definitions with so many."""
     lengths = [qualifies(segments, row["file"], row["qualified_name"]) for row in rows]
     best = snapshot.whole.largest(("qualified", tuple(segments)), max(lengths, default=0))
     return best, [row for row, length in zip(rows, lengths, strict=True) if length == best > 0]
@@ -269,7 +269,7 @@ def _best(snapshot: Snapshot, rows: Sequence[Row], segments: Sequence[str]) -> t
 
 
 def _mistyped_names(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[NamedDefinition]:
-    """The definitions whose name a lone word nearly is, if the word itself occurs nowhere."""
+    """The definitions whose name is a letter or two away from a lone word that occurs nowhere itself."""
     if len(query.words) != 1:
         return []
     typed = joined_spelling(query.words[0])
@@ -289,7 +289,7 @@ def _mistyped_names(snapshot: Snapshot, query: TextQuery, filters: Filters) -> l
 
 
 def _shortened_names(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[NamedDefinition]:
-    """The definitions whose name parts equal, begin with or abbreviate to the words."""
+    """The definitions whose name parts equal, begin with or abbreviate to the query's words."""
     words = [part for word in query.words for part in parts(word)]
     if len(query.words) < 2 or len(words) > _MOST_PARTS or all(word in STOPWORDS for word in words):
         return []
@@ -344,7 +344,7 @@ _CAUSE = "Caused by:"
 
 
 class Frame(NamedTuple):
-    """A location in a text. `path` may be from any machine; `name` is the function's, or empty."""
+    """A stack frame or location in a text. `path` may be from any machine; `name` is the function's, or ""."""
 
     path: str
     line: int
@@ -352,7 +352,7 @@ class Frame(NamedTuple):
 
 
 class NamedDefinition(NamedTuple):
-    """A definition that a text names, or has a frame of; `worth` is in (0, 1]."""
+    """A definition that a text names, or that is at one of its frames; `worth` is in (0, 1]."""
 
     row: Row
     worth: float
@@ -396,7 +396,7 @@ def places(snapshot: Snapshot, text: str, filters: Filters, *, certain: bool) ->
 
     Args:
         filters: Constrain the definitions.
-        certain: Whether a frame must match a file by more than its name, as in a text that is not about one place.
+        certain: Whether a frame must match a file by more than its name, as in a text that names other things, too.
     """
     worth, whole = 1.0, snapshot.whole
     frames = frames_of(text)
@@ -418,9 +418,8 @@ def places(snapshot: Snapshot, text: str, filters: Filters, *, certain: bool) ->
 
 
 def _definition_at(snapshot: Snapshot, file: int, frame: Frame, filters: Filters) -> tuple[Row | None, bool]:
-    """The definition for a frame in a file: the innermost definition or block at its line or, if that has another name,
-    the nearest definition of the frame's name. And whether it has the frame's name.
-    """
+    """The definition for a frame in a file: the innermost definition or block at its line; if that has another name,
+    the nearest definition with the frame's name. Also whether the result has the frame's name."""
     from lci_py.index.shards.symbol_queries import definitions_around, passing
     from lci_py.index.shards.symbols import narrowest
 
@@ -438,7 +437,7 @@ def _definition_at(snapshot: Snapshot, file: int, frame: Frame, filters: Filters
 
 
 def _files(snapshot: Snapshot, paths: set[str]) -> Mapping[str, Sequence[int]]:
-    """For each path (from any machine) the files that share the longest end with it; none if they are many."""
+    """For each path (from any machine), the files that share the longest path end with it; [] if there are too many."""
     if not paths:
         return {}
     wanted: dict[str, list[tuple[str, list[str]]]] = {}

@@ -1,7 +1,7 @@
 """How the results of one file affect each other's scores (docs/adr/0008-same-file.md).
 
-A file that matches in several places is a better match: its results support each other. So that a list shows several
-files at its head, a file's further results count less.
+A file with several matches is a better match: its results support each other. But a file's further results count less,
+so that several files are at the head of the list.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ def depths(files: NDArray[Any]) -> NDArray[np.int64]:
 
 def damping_steps(files: NDArray[Any]) -> NDArray[np.int64]:
     """How many times each result is damped for its file's earlier results: [n], 0 for a file's first result, 1 for its
-    second and third, 2 for its fourth, and so on. In the right file, the answer is often the third best place.
-    """
+    second and third, 2 for its fourth, and so on. In the right file, the answer is often the third best unit."""
     found = depths(files)
     return found - (found > 1)
 
@@ -46,8 +45,8 @@ def reorder(hits: HitList, scores: NDArray[np.float64]) -> tuple[HitList, NDArra
     head.
 
     Args:
-        hits: In their former order; those after the head stay after it.
-        scores: [n] of the first n.
+        hits: The hits in their former order; those after the head stay after it.
+        scores: [n] new scores of the first n hits, the head.
     """
     n = len(scores)
     # Rounded, so that another machine's float multiplication cannot swap two results.

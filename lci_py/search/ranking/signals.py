@@ -55,8 +55,8 @@ class Measure:
         self, snapshot: Snapshot, query: TextQuery, hits: Mapping[View, HitList], graph: GraphIndex | None
     ) -> None:
         """Args:
-        hits: Of the views that answered; the others are not used.
-        graph: None if it cannot be used.
+        hits: The hits of the views that answered; other views are not used. graph: The call graph; None if it cannot be
+        used.
         """
         self._snapshot, self._query, self._hits, self._graph = snapshot, query, hits, graph
         self._peaks: dict[str, float] | None = None
@@ -123,7 +123,7 @@ def scale_to_peak(values: NDArray[np.float32], peak: float) -> NDArray[np.float3
 def means_of_best(
     values: NDArray[np.float32], files: NDArray[np.int32], n_files: int, best: int = 3
 ) -> NDArray[np.float32]:
-    """For each file, the mean of its best values: a file that matches in several places is a better match. [n_files]"""
+    """For each file, the mean of its best values: a file with several matches is a better match. [n_files]"""
     order = np.lexsort((-values, files))
     order = order[depths(files[order]) < best]
     return np.asarray(np.bincount(files[order], values[order], minlength=n_files) / best, np.float32)
@@ -135,7 +135,7 @@ def stem_match(
     """The share of the file's own name (or its folder's, for index files) that the query's words spell: [candidates].
 
     Args:
-        paths: Of every file.
+        paths: The path of every file.
         files: [candidates] the file of each.
         known: Path pieces split by earlier queries; extended by this one.
     """
@@ -180,7 +180,7 @@ def mentions(query: TextQuery, paths: Sequence[str], whole: Whole = ALONE) -> ND
     """How strongly a long question refers to each file, by its path, its name or its module: [files], in [0, 1].
 
     Args:
-        paths: Of every file.
+        paths: The path of every file.
         whole: The collection that the files are part of.
     """
     found = np.zeros(len(paths), np.float32)
@@ -194,7 +194,7 @@ def mentions(query: TextQuery, paths: Sequence[str], whole: Whole = ALONE) -> ND
 
 
 def _closest(query: TextQuery, paths: Sequence[str]) -> dict[Mention, tuple[int, list[int]]]:
-    """For each mention, the files that share the longest path end with it, and how many segments that has."""
+    """For each mention: the length of the longest path end (in segments) that files share with it, and these files."""
     wanted: dict[str, list[tuple[tuple[str, ...], float, bool]]] = {}
     for text, worth in query.files:
         for segments, dotted in _named_paths(text):
@@ -220,7 +220,7 @@ def _closest(query: TextQuery, paths: Sequence[str]) -> dict[Mention, tuple[int,
 
 
 def _named_paths(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """Readings of a text as a path, or as a module and its member: the segments, and whether the last has no suffix."""
+    """Readings of a text as a path, or as a module and its member: (segments, whether the last one lacks a suffix)."""
     yield tuple(part for part in text.split("/") if part not in ("", ".")) or (text,), False
     if "/" not in text and "." in text:
         segments = text.split(".")
@@ -250,7 +250,7 @@ def factors(query: TextQuery, units: NDArray[np.int64], table: UnitColumns) -> d
 
 
 def _by_path(paths: Sequence[str], files: NDArray[np.int32], holds: Callable[[str], bool]) -> NDArray[np.bool_]:
-    """Whether something holds for the path of each candidate's file: [candidates]."""
+    """Whether `holds` is true of the path of each candidate's file: [candidates]."""
     found = np.zeros(len(paths), np.bool_)
     for number in np.flatnonzero(np.bincount(files)).tolist():
         found[number] = holds(paths[number])
@@ -258,7 +258,7 @@ def _by_path(paths: Sequence[str], files: NDArray[np.int32], holds: Callable[[st
 
 
 def _is_stub(path: str, paths: Sequence[str]) -> bool:
-    """Whether a file only declares what another one of the ascending `paths` defines: `a.d.ts` beside `a.js`."""
+    """Whether a file only declares what another of the ascending `paths` defines: `a.d.ts` beside `a.js`."""
     ending = next((ending for ending in _STUBS if path.endswith(ending)), "")
     for other in _STUBS[ending] if ending else ():
         beside = path.removesuffix(ending) + other

@@ -1,8 +1,8 @@
 """Conditions compared as logic: can two hold together, does one imply the other, does one hold here.
 
 The grammar of a language (`source/conditions/formula.py`) says how a tag is read. Its atoms become literals over
-variables that have many values (`atoms.py`, and a module per family with the facts that are known about it), and a
-search looks for an assignment (`solve.py`). An atom that no rule reads is a variable of its own, named by its text.
+multi-valued variables (`atoms.py`, and a module with known facts per family of languages), and a search looks for a
+satisfying assignment (`solve.py`). An atom that no rule recognises is a variable named by its text.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MAX_PAIRS = 400
 
 
 class _Tag:
-    """A condition as a formula, and as two problems: that it holds, and that it does not."""
+    """A condition as a formula; also as two problems to solve: that it holds, and that it does not."""
 
     __slots__ = ("affirmed", "denied", "formula", "is_cut")
 
@@ -69,9 +69,9 @@ def alternatives(one: str | None, other: str | None, language: str) -> bool | No
     """Whether two conditions hold together only in an unusual build, or if a switch of each is set: `USE_GL` and
     `USE_METAL`.
 
-    A build mostly sets one of several such switches, so the conditions may be alternatives, though nothing says so. A
-    switch counts if only one condition mentions it. One that a configure script sets is enough, unless one condition
-    implies the other. None if undecided.
+    A build mostly sets one of several such switches, so the conditions are probably alternatives. A switch counts if
+    only one condition mentions it. A single switch that a configure script sets is enough, unless one condition implies
+    the other. None if undecided.
     """
     return _alternatives(min(one or "", other or ""), max(one or "", other or ""), language)
 
@@ -137,7 +137,7 @@ def _alternatives(one: str, other: str, language: str) -> bool | None:
 
 
 def _open_variables(problem: Problem) -> frozenset[str]:
-    """The variables of a condition without the choices that hold anyway: of `(A || B) && A`, only A."""
+    """The variables that decide a condition; alternatives that hold anyway are left out: of `(A || B) && A`, only A."""
     known = problem.known
     if known is None:
         return problem.variables

@@ -84,10 +84,10 @@ class Dialect(NamedTuple):
         spell: Rewrites a tag before it is parsed.
         zero: The word that stands for the number 0 (C: an undefined macro).
         special: The language's own reading of an operand or a comparison; None for the common one.
-        facts: Formulas that always hold. Those whose variables a question has are added to it.
-        usual: Formulas that hold in all usual builds; others may have two definitions.
+        facts: Formulas that always hold. A question includes those whose variables it mentions.
+        usual: Formulas that hold in all usual builds; only unusual builds may have two definitions.
         here: By variable, the values that are possible on a machine.
-        named: By enumeration, the words before its value in messages, and the bit of each value.
+        named: By enumeration, the word before its value in messages, and the bit of each value.
         unset: Whether switches are off unless a build sets them.
         is_switch: Whether a person or a build sets a variable freely, mostly one of several.
         found_out: Whether a configure script may set a switch, on some platforms only or where there is no other.
@@ -111,8 +111,8 @@ def read(tag: str, dialect: Dialect) -> Formula:
     """Parse a tag into a formula.
 
     A tag does not tell to which statement a `try` or `except` belongs. The definitions of a name are mostly in the
-    branches of one statement, so the first ones of two tags are taken to belong to the same statement, the second ones
-    to the same one nested in it, and so on. Each becomes a comparison of a numbered variable: how that statement ends.
+    branches of one statement, so the first `try` or `except` of two tags is taken to belong to the same statement, the
+    second to one nested in it, and so on. Each becomes a comparison of a numbered variable: how that statement ends.
     """
     condition = parse(dialect.spell(tag), dialect.grammar)
     attempts = 0
@@ -165,7 +165,7 @@ def flag(name: str) -> Literal:
 
 
 def off(variable: str, dialect: Dialect) -> Literal:
-    """That a switch is not set."""
+    """The literal that a switch is not set."""
     if variable.startswith("  "):
         return Literal(variable, ~ON)
     return Literal(variable, words(dialect.zero) if dialect.zero else dialect.falsy)
@@ -197,7 +197,7 @@ def in_words(values: Mapping[str, Allowed], dialect: Dialect) -> str:
     """An assignment of values for a reader: `with A and B set, without C, on windows`.
 
     Args:
-        values: By variable, those that are possible; each variable can take any of its own.
+        values: The possible values by variable; each variable can take any of them.
     """
     where: list[str] = []
     given: list[str] = []

@@ -30,7 +30,7 @@ def system(names: str) -> Literal:
 
 
 def system_of(name: str) -> Formula | None:
-    """The formula for a system's run-time name, perhaps with a release: `Darwin`, `freebsd14.1`. None if unknown."""
+    """The formula for a system by its run-time name, such as `Darwin` or `freebsd14.1`. None if it is unknown."""
     for word in (name.lower(), name.lower().rstrip("0123456789.")):
         found = TABLE.words.get(word) or TABLE.words.get(platform_word(word) or "")
         if found is not None and found[0] == " @system":

@@ -51,7 +51,7 @@ def _defined_formula(name: str) -> Formula:
 
 
 def _system(name: str) -> Formula | None:
-    """The system that a macro is called like."""
+    """The formula for the operating system that a macro is named after; None if it is named after none."""
     found = _SYSTEM.fullmatch(name)
     return platforms.system_of(found[1]) if found else None
 
@@ -110,7 +110,7 @@ def _machine_values(machine: Machine) -> Mapping[str, Allowed]:
 
 
 def _is_set_by_a_build(variable: str) -> bool:
-    """Whether a build, and not the compiler, decides about a macro. It may set it on some systems only."""
+    """Whether builds, and not the compiler, define a macro. A build may define it on some systems only."""
     return is_switch(variable) and variable.strip() not in MACROS
 
 

@@ -182,7 +182,7 @@ def _system_of(name: str) -> Formula | None:
 
 
 def _systems(fits: Callable[[str], bool]) -> Formula | None:
-    """That the system is one whose `sys.platform` fits; None if there is none."""
+    """The formula that `sys.platform` is one of the systems for which `fits` is true; None if there is none."""
     found = [system for name in _PLATFORMS if fits(name) and (system := _system_of(name))]
     return either(*found) if found else None
 
@@ -192,7 +192,7 @@ def _starts(name: str, text: str) -> bool:
 
 
 def _affix(name: str, at_start: bool, arguments: str) -> Formula | None:
-    """`sys.platform.startswith("linux")`, or a tuple of them."""
+    """The formula of `sys.platform.startswith("linux")`; the argument may be a tuple."""
     given = [inner for item in items(arguments) or () for inner in (items(item) or [item])]
     texts = [value[1:] for item in given if isinstance(value := scalar(item), str) and value[:1] == '"']
     if name not in _PLATFORM or len(texts) != len(given):

@@ -14,7 +14,7 @@ BUDGET = 8_000
 
 
 class Literal(NamedTuple):
-    """The variable has one of these values."""
+    """A variable has one of these values."""
 
     variable: str
     allowed: Allowed
@@ -43,12 +43,12 @@ class OutOfBudgetError(Exception):
 
 
 def both(*parts: Formula) -> Formula:
-    """All of `parts`."""
+    """The conjunction of `parts`."""
     return parts[0] if len(parts) == 1 else And(parts, _size(parts))
 
 
 def either(*options: Formula) -> Formula:
-    """At least one of `options`; literals of the same variable are united."""
+    """The disjunction of `options`; literals of the same variable are united."""
     merged: dict[str, Allowed] = {}
     rest: list[Formula] = []
     for option in options:
@@ -148,7 +148,7 @@ def model(problems: Sequence[Problem], facts: Iterable[Formula]) -> dict[str, Al
 
 
 def _assume(formulas: Iterable[Formula], known: dict[str, Allowed], choices: list[Or]) -> bool:
-    """Add formulas to a state; False if the literals alone show a contradiction."""
+    """Add formulas to the search state; returns False if the literals alone are contradictory."""
     pending = list(formulas)
     while pending:
         formula = pending.pop()
@@ -199,7 +199,7 @@ class _Search:
             raise OutOfBudgetError
 
     def _propagate(self, known: dict[str, Allowed], choices: list[Or]) -> list[Or] | None:
-        """Remove options that cannot hold from the disjunctions, until nothing changes; None if one has none left."""
+        """Remove options that cannot hold from the disjunctions, until nothing changes; None if none is left in one."""
         changed = True
         while changed and choices:
             changed = False

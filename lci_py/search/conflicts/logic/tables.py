@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Table(NamedTuple):
-    """One section of the file."""
+    """One section of grammars/conditions.toml."""
 
     kinds: Mapping[str, Mapping[str, int]]  # by variable, a bit for each of its values
     sets: Mapping[str, list[str]]
@@ -23,13 +23,13 @@ class Table(NamedTuple):
     usual: tuple[Formula, ...]
 
     def literal(self, kind: str, names: str, *, negated: bool = False) -> Literal:
-        """That a variable has one of these values, or none of them.
+        """The literal that a variable has one of these values, or none of them.
 
         Args:
             kind: The kind; without one, the name of a variable.
             names: Values and sets, separated by blanks.
-            negated: Whether it has none of them. All bits above those of the kind stand for other values, so that "none
-                of these" can hold.
+            negated: Whether it has none of them. The bits above those of the kind stand for other values, so that this
+                can hold.
         """
         found = set(self._values(names.split()))
         bits = self.kinds.get(f" @{kind}")
@@ -42,7 +42,7 @@ class Table(NamedTuple):
             yield from self._values(self.sets[name]) if name in self.sets else [name]
 
     def formula(self, text: str) -> Formula:
-        """Parse a formula of the file."""
+        """Parse a formula of grammars/conditions.toml."""
         parts = []
         for part in text.split(" & "):
             kind, _, names = part.partition(" ")

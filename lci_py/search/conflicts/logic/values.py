@@ -30,7 +30,7 @@ _VERSION = lazily(r"\d{1,9}(?:\.\d{1,9}){0,5}")
 
 
 class Values:
-    """Some words, or all but some, and ranges of numbers."""
+    """A set of values: some words, or all words but some, and ranges of numbers."""
 
     __slots__ = ("numbers", "others", "symbols")
 
@@ -62,7 +62,7 @@ class Values:
         return hash(self._key())
 
     def sample(self, lacking: Values) -> str | None:
-        """One of these values for a reader; "" if any will do, None if all of them are also among `lacking`."""
+        """An example of these values for a reader; "" if any value will do, None if `lacking` contains all of them."""
         left = self & ~lacking
         if not left:
             return None
@@ -81,16 +81,16 @@ class Values:
 
 
 def words(*names: str) -> Values:
-    """Just these words."""
+    """The set of just these words."""
     return Values(frozenset(names))
 
 
 def numeric(cuts: Cuts, zero: str = "") -> Values:
-    """The names whose values are these numbers.
+    """The set of these numbers, as values of a name.
 
     Args:
-        zero: The word that stands for 0. Any other word counts as greater than all numbers, so that a name always is
-            either less than 3 or not.
+        zero: The word that stands for 0. Any other word counts as greater than all numbers, so that comparisons are
+            always decided.
     """
     endless = len(cuts) % 2 == 1
     has_zero = bool(_common(cuts, _ZERO))
