@@ -33,7 +33,8 @@ def _files(parts: Parts) -> Iterator[tuple[str, int | None]]:
             if "relation" in found:
                 own = (None, parts.tail()["index"]["branch"])
                 found = {**found, "definitions": [site for site in found["definitions"] if site["branch"] in own]}
-            yield from ((file, found.get("match_line") or line) for file, line, _, _ in _places(found, command))
+            for file, line, _, _ in _places(found, command):
+                yield file, found.get("match_line") or line
         tail = parts.tail()
         for conflict in tail["conflicts"] if "by_relation" in tail else ():
             yield from ((source, None) for source in conflict.get("sources", ()))

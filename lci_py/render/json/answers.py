@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lci_py.render.json.answer import Parts, counted, fields, index_object, names_of, round_floats, site_object
-from lci_py.render.outline_tree import trees
 from lci_py.types.search import RELATIONS
 
 if TYPE_CHECKING:
@@ -152,6 +151,8 @@ def _calls(calls: Calls) -> dict[str, Any]:
 
 def outline(answer: OutlineAnswer) -> Parts:
     """The JSON of `lci outline`."""
+    from lci_py.render.outline_tree import trees  # which the other commands do without
+
     # A key `query` stays where it is empty, as that of a search does.
     query = {"query": answer.request.query} if answer.request.query else {}
     head = {"command": "outline", "map": answer.request.is_map, **query}
@@ -198,9 +199,11 @@ def _matching_lines(answer: GrepAnswer) -> Iterator[dict[str, Any]]:
         for line in file.lines:
             if line.matches:
                 found = _line(file, line)
-                numbers = range(line.number - before, line.number), range(line.number + 1, line.number + after + 1)
-                above, below = ([texts[number] for number in some if number in texts] for some in numbers)
-                yield {**found, "before": above, "after": below}
+                if texts:
+                    numbers = range(line.number - before, line.number), range(line.number + 1, line.number + after + 1)
+                    above, below = ([texts[number] for number in some if number in texts] for some in numbers)
+                    found |= {"before": above, "after": below}
+                yield found
 
 
 def _line(file: FileLines, line: Line) -> dict[str, Any]:
