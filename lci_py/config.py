@@ -71,7 +71,7 @@ class Settings:
     auto_index: bool = True  # whether a search in a tree without an index makes one
 
     def walk_options(self) -> WalkOptions:
-        """The settings of the walk."""
+        """The settings of the walk, as its options."""
         from lci_py.source.repository.walk import WalkOptions
 
         return WalkOptions(
@@ -136,10 +136,10 @@ def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Set
 
 
 def _model_folder(root: Path, model: Path) -> Path:
-    """The model's folder named in .lci.toml. The file may come with a clone: it must not lead out of the clone.
+    """The model's folder that .lci.toml names: inside of the repository, since the file may come with a clone.
 
     Raises:
-        ConfigError: It does.
+        ConfigError: The folder is outside.
     """
     folder = root / model
     if not folder.resolve().is_relative_to(root.resolve()):
@@ -184,7 +184,7 @@ def in_work_tree(folder: Path) -> bool:
 
 
 def index_around(root: Path) -> Path | None:
-    """The nearest parent of `root` with an index, which a command in `root` does not read."""
+    """The nearest parent of `root` with an index; a command in `root` does not read that index."""
     return next((folder for folder in root.parents if has_index(folder)), None)
 
 
@@ -254,7 +254,7 @@ def _jobs(what: str, value: object) -> int:
 
 
 def _whole_number(least: int, most: int = 2**31 - 1) -> Callable[[str, object], int]:
-    """Larger values make no sense, and would not fit into C integers and columns of the index."""
+    """A check for whole numbers from `least` to `most`; by default, they fit C integers and columns of the index."""
 
     def check(what: str, value: object) -> int:
         # bool is an int to Python, but `jobs = true` is a mistake.

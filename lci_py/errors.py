@@ -56,7 +56,7 @@ class LciError(Exception):
         self.details = details  # extra JSON fields, such as valid_modes
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """How pickle sends it to another process: most classes have their own constructor arguments."""
+        """How pickle sends the error to another process: most classes have their own constructor arguments."""
         return _with_state, (type(self), self.__dict__)
 
     @property
@@ -119,9 +119,9 @@ class UnknownTargetError(UsageError):
     ) -> None:
         """Args:
         message: What does not exist.
-        near: What may have been meant.
-        what: The hint if there is nothing to suggest.
-        index: Of an index that may lack it.
+        near: Names that may have been meant.
+        what: The hint if `near` is empty.
+        index: The state of the index, which may lack the target.
         """
         if near:
             *some, last = near
@@ -197,7 +197,7 @@ class NoIndexError(IndexError_):
     def __init__(self, root: str, around: str = "", *, lost: bool = False) -> None:
         """Args:
         around: The root of an index that contains this folder, but is not about it.
-        lost: Whether it is the home folder, or one above it: hardly what anybody means.
+        lost: Whether `root` is the home folder or above it, which is hardly intended.
         """
         more = f"; {around}, around it, has an index of its own, read with `--root {around}`" if around else ""
         lost_hint = f"go to a project, or name its folder with `--root PATH`{more}"
@@ -364,14 +364,14 @@ class BudgetExceededError(LciError):
 
 
 class InterruptedRun(LciError):
-    """Ctrl-C. An index is replaced whole or not at all; files extracted for the next one are kept."""
+    """Ctrl-C ended the run. An index is replaced as a whole or not at all; files extracted so far are kept."""
 
     code = "interrupted"
     exit_code = EXIT_INTERRUPTED
 
     def __init__(self, kept: int = 0, files: int = 0) -> None:
         """Args:
-        kept: The number of the `files` to be extracted that the next run need not extract.
+        kept: How many of the `files` were extracted and need not be extracted again.
         files: 0 if nothing was being extracted.
         """
         if kept:

@@ -36,7 +36,7 @@ def install() -> None:
 
 
 def at_interrupt(action: "Callable[[], object]") -> "_Registration":
-    """A context manager: if Ctrl-C ends the process within it, `action` is called first, the latest one before others.
+    """A context manager: Ctrl-C within it calls `action`, and then ends the process. The latest action comes first.
 
     An action runs between any two steps of the program: it must not wait for a lock, nor import a module that may be in
     the middle of its import. Without `install`, KeyboardInterrupt is raised as usual, and no action is called.

@@ -1,7 +1,7 @@
 """Child processes: how they start, get tasks, answer, and end.
 
-They leave Ctrl-C to their parent, print nothing, and end with it. `fork` and `program` start one for any purpose; a
-`Child` is one that calls the functions which it is sent.
+They leave Ctrl-C to their parent, print nothing, and end with it. `fork` and `program` start a process for any purpose;
+a `Child` is a process that calls the functions it is sent.
 
 Not `concurrent.futures`: importing it takes longer than forking, its processes start with the first task, and its
 threads compete with whoever waits for the results.
@@ -57,8 +57,8 @@ def fork(body: Callable[[], object], foreign: Sequence[int] = (), *, interruptib
 
     Args:
         body: If it raises, the exit code is 1.
-        foreign: File descriptors that it closes, because it would keep the pipes of others open.
-        interruptible: Whether it handles Ctrl-C as its parent does, instead of leaving it to that.
+        foreign: File descriptors that the child closes: it would keep pipes of other processes open.
+        interruptible: Whether the child handles Ctrl-C itself, like its parent.
     Raises:
         OSError: There can be no more processes.
     """
@@ -108,7 +108,7 @@ def end_with_parent(parent: int) -> None:
 
 
 def silence(*streams: int) -> None:
-    """Redirect streams of this process to nowhere."""
+    """Redirect streams of this process to the null device."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in streams:
         os.dup2(nowhere, stream)
@@ -147,8 +147,8 @@ class Child:
 
     def __init__(self, pipes: _Pipes, pid: int = 0, process: Any = None) -> None:
         """Args:
-        pipes: The child's ends are closed by whoever made them.
-        pid: Its id; 0 for a grandchild, which sends it itself.
+        pipes: The pipes. Whoever made them closes the child's ends.
+        pid: Its process id; 0 for a grandchild, which sends its id itself.
         process: The `subprocess` object, if it was started that way.
         """
         self.pid = pid
@@ -175,7 +175,7 @@ class Child:
         self.send_more()
 
     def send_more(self) -> None:
-        """Send as much as the pipe takes."""
+        """Send as much as the pipe accepts without blocking."""
         while self._out:
             try:
                 del self._out[: os.write(self._send, self._out)]
@@ -185,10 +185,10 @@ class Child:
                 self._out.clear()
 
     def received(self) -> list[Any] | None:
-        """The values that functions have returned and that have arrived; None if the child has ended.
+        """The results of functions that have arrived so far; None if the child has ended.
 
         Raises:
-            Exception: What a function has raised.
+            Exception: The exception that a function raised.
         """
         try:
             data = os.read(self.results, _READ_BYTES)
@@ -213,19 +213,19 @@ class Child:
         return found
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the child at once."""
         if self.pid:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
 
     def ended_by(self) -> int:
-        """The signal that ended it; 0 if none did, or if that is unknown. Only after `close`."""
+        """The number of the signal that ended the child; 0 if none did, or if unknown. Only after `close`."""
         if self._process is not None:
             return max(0, -int(self._process.returncode))
         return os.WTERMSIG(self._status) if os.WIFSIGNALED(self._status) else 0
 
     def close(self) -> None:
-        """Let it end, and wait for that if it is a direct child."""
+        """Let the child end; waits for its end if it is a direct child."""
         for end in (self._send, self.results):
             with suppress(OSError):
                 os.close(end)
@@ -238,7 +238,7 @@ class Child:
 
 
 class Nursery:
-    """A process that is forked before its task is known: it imports what workers need, then becomes them.
+    """A process that is forked before its task is known: it imports what workers need, then forks into workers.
 
     Use it as a context manager, or call `close`.
     """
@@ -253,7 +253,7 @@ class Nursery:
         self.close()
 
     def grow(self, jobs: int, prepare: Callable[..., object], *arguments: object) -> list[Child]:
-        """Turn it into at most as many workers as it was made for, which then belong to the caller. Call it once.
+        """Turn it into at most as many workers as it was made for; they belong to the caller. Call it only once.
 
         Args:
             prepare: Called with `arguments` in the process before it is forked further.
@@ -264,7 +264,7 @@ class Nursery:
         return workers
 
     def close(self) -> None:
-        """End the processes that have not become workers."""
+        """End the process if it has not become workers."""
         while self._children:  # the first is waited for
             self._children.pop().close()
 
@@ -274,7 +274,7 @@ def nursery(jobs: int, begin: Callable[[], object], imports: Callable[[], object
 
     Args:
         begin: Called first in each worker.
-        imports: Called in the process at once.
+        imports: Called in the new process at once.
     """
     pipes = [_pipes() for _ in range(jobs)]
 
@@ -300,7 +300,7 @@ def nursery(jobs: int, begin: Callable[[], object], imports: Callable[[], object
 
 
 def can_be_read(pipe: int, seconds: float | None) -> bool:
-    """Wait at most so many seconds (None: without limit) until a pipe can be read or has ended; whether it can."""
+    """Wait at most `seconds` (None: no limit) until a pipe can be read or has ended; returns whether it can be read."""
     from select import POLLIN, poll
 
     waiting = poll()  # not `select`, which takes no descriptors above 1023
@@ -309,7 +309,7 @@ def can_be_read(pipe: int, seconds: float | None) -> bool:
 
 
 def ready_pipes(children: Sequence[Child], seconds: float | None) -> set[int | None]:
-    """The pipes of workers that can be read or written, after waiting at most so many seconds (None: without limit)."""
+    """Wait at most `seconds` (None: no limit) for workers; returns those of their pipes that can be read or written."""
     from select import POLLIN, POLLOUT, poll
 
     waiting = poll()
@@ -360,12 +360,12 @@ def _spawn(pipes: _Pipes, begin: Callable[[], object]) -> Child:
 
 
 def serve(tasks: int, answer: int, begin: Callable[[], object], children: Sequence[int] = ()) -> None:
-    """Run as a worker until the parent closes the pipe: call what arrives, and send back the result.
+    """Run as a worker until the parent closes the pipe: call each function that arrives, and send back its result.
 
     Args:
         tasks, answer: File descriptors of the pipes.
         begin: Called first.
-        children: Processes that it has forked: it waits for their end.
+        children: Processes that this worker has forked: it waits for their end.
     """
     begin()
     silence(2)  # C code prints there when it aborts; the user must not see that
@@ -391,7 +391,7 @@ def _serve_anew(module: str, name: str) -> None:
 
 
 def _end_with_senders(tasks: int, children: Sequence[int]) -> None:
-    """End this process when nobody can send to it any more: no other process holds that end of the pipe."""
+    """End this process when no other process holds the sending end of its pipe any more."""
     from select import POLLERR, POLLHUP, poll
 
     waiting = poll()
@@ -412,7 +412,7 @@ def _next_frame(source: int) -> Any:
 
 
 def _exactly(source: int, size: int) -> bytes:
-    """Exactly so many bytes; b"" if the pipe ends before."""
+    """Read exactly `size` bytes; b"" if the pipe ends before."""
     found = bytearray()
     while len(found) < size:
         data = os.read(source, size - len(found))

@@ -1,4 +1,4 @@
-"""Lines of lci in a file that others write, too: a block between two marks, which name the agents it is for.
+"""A block of lci's lines, between two marks, in a text file that others edit as well. The marks name its agents.
 
 Several agents read AGENTS.md. The block is written once, and stays until the last agent that its mark names is
 uninstalled.
@@ -31,10 +31,10 @@ class Location(NamedTuple):
 
 
 def find(text: str, comment: tuple[str, str] = MARKDOWN) -> Location | None:
-    """The block in a text, None if there is none. A mark must be a line of its own.
+    """Find the block in a text; None if there is none. A mark must be a line of its own.
 
     Raises:
-        LeftAloneError: The marks are incomplete, or there are several.
+        LeftAloneError: The marks are incomplete, or there are several blocks.
     """
     opening, closing = map(re.escape, comment)
     marks = re.findall(rf"^[ \t]*{opening}lci:(start|end)(?![\w-])", text, re.MULTILINE)
@@ -63,7 +63,7 @@ class Block(NamedTuple):
     comment: tuple[str, str] = MARKDOWN
 
     def text(self, names: Iterable[str] = (), body: str = "") -> str:
-        """The block as lci writes it, for several agents, and with the text of another version; no final line end."""
+        """The block as lci writes it, for several agents; `body` is the text of another version. No final line end."""
         opening, closing = self.comment
         start = f"lci:start {' '.join(sorted({*names} or {self.agent}))}: kept by `lci agent`, edits are lost"
         return f"{opening}{start}{closing}\n{(body or self.body).strip()}\n{opening}lci:end{closing}"

@@ -1,8 +1,8 @@
 """Entries of configuration files: what makes an agent start `lci mcp`, or run it after its own searches.
 
-JSON, with comments and trailing commas or without, is edited as text: the entry comes in before the first member of
-its object, and is found again by its key. In TOML it is a marked block. The new text is parsed before it is written: an
-edit with another result than intended is refused. The rest of the file stays as it is.
+JSON (comments and trailing commas are allowed) is edited as text: the entry is inserted before the first member of its
+object, and found again by its key. In TOML it is a marked block. The new text is parsed before it is written, and
+refused if the edit had another result than intended. The rest of the file is unchanged.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SPACE = " \t\r\n"
 
 
 class Entry(NamedTuple):
-    """A member of nested objects, or with `listed` an item of the array that is there."""
+    """A member of nested objects or, with `listed`, an item of an existing array."""
 
     agent: str
     keys: tuple[str, ...]  # that lead to the member, or to the array
@@ -43,10 +43,10 @@ class Entry(NamedTuple):
     toml: bool = False
 
     def state(self, text: str) -> str:
-        """absent, installed, or custom: it starts lci, but differs from what lci writes.
+        """The state of the entry: absent, installed, or custom (it starts lci, but differs from what lci writes).
 
         Raises:
-            LeftAloneError: The file is not valid, has another structure, or has something else by this name.
+            LeftAloneError: The file is invalid, has another structure, or uses the entry's name for something else.
         """
         holder = self._holder(self._read(text))
         if self.listed and self.value not in holder:
@@ -80,8 +80,7 @@ class Entry(NamedTuple):
         return self._checked(new, wanted)
 
     def remove(self, text: str) -> str | None:
-        """The text without the entry, and without the objects around it if nothing else is in them; None if nothing is
-        left.
+        """The text without the entry, and without the enclosing objects that become empty; None if nothing is left.
 
         Raises:
             LeftAloneError: see `state`; or the entry cannot be removed from the file as it is written.
@@ -117,7 +116,7 @@ class Entry(NamedTuple):
         return Block(self.agent, "\n".join([f"[{'.'.join(self.keys)}]", *rows]), comment=TOML)
 
     def _nested(self, keys: tuple[str, ...]) -> Any:
-        """The value below some of the keys."""
+        """The entry's value, nested in an object for each of `keys`."""
         value: Any = [self.value] if self.listed else self.value
         for key in reversed(keys):
             value = {key: value}
@@ -127,7 +126,7 @@ class Entry(NamedTuple):
         return _read_toml(text) if self.toml else read_json(text)
 
     def _holder(self, data: dict[str, Any], *, make: bool = False) -> Any:
-        """The object or the array that the entry is in; `make` puts it where it lacks."""
+        """The object or array that holds the entry; with `make`, missing objects are created."""
         node: Any = data
         keys = self.keys if self.listed else self.keys[:-1]
         for key in keys:
@@ -139,14 +138,14 @@ class Entry(NamedTuple):
         return node
 
     def _checked(self, text: str, wanted: dict[str, Any]) -> str:
-        """The text, if it says what is wanted; objects that are empty do not count."""
+        """The text, if parsing it gives `wanted` (empty objects do not count); else LeftAloneError."""
         with suppress(LeftAloneError):
             if _without_empty(self._read(text)) == _without_empty(wanted):
                 return text
         raise LeftAloneError(f"lci in {self.keys[0]} is written in a way that can only be edited by hand", ours=True)
 
     def _with_member(self, text: str, data: dict[str, Any]) -> str:
-        """JSON with the entry as the first member of the innermost object that is there."""
+        """JSON with the entry as the first member of the innermost enclosing object that exists."""
         node: Any = data
         depth = 0
         while depth < len(self.keys) and self.keys[depth] in node:
@@ -162,7 +161,8 @@ class Entry(NamedTuple):
         return f"{text[:first]}{piece},{space}{text[first:]}"
 
     def _pieces(self, data: dict[str, Any]) -> list[str]:
-        """What may be cut out, as JSON, best first: the outermost object that holds nothing else, down to the entry."""
+        """The JSON texts that may be cut out, best first: from the outermost object with only this member to the
+        entry."""
         pieces = [json.dumps(data, ensure_ascii=False)]
         node: Any = data
         for key in self.keys:
@@ -172,7 +172,7 @@ class Entry(NamedTuple):
 
 
 def _opening(bare: str, keys: tuple[str, ...]) -> int:
-    """The offset behind the bracket that opens the value at some keys, which are there."""
+    """The offset behind the bracket that opens the value at `keys`, which must exist."""
     level = depth = 0
     tokens = _TOKEN.finditer(bare)
     for token in tokens:
@@ -186,7 +186,7 @@ def _opening(bare: str, keys: tuple[str, ...]) -> int:
 
 
 def _cut(text: str, found: re.Match[str]) -> str:
-    """The text without a match, and without the comma behind it, else that before it."""
+    """The text without a match and one comma: the comma behind it, or else the one before it."""
     before, after = text[: found.start()], text[found.end() :]
     if comma := re.match(rf"[{_SPACE}]*,[{_SPACE}]*", after):
         return before + after[comma.end() :]
@@ -194,7 +194,7 @@ def _cut(text: str, found: re.Match[str]) -> str:
 
 
 def _without_empty(value: Any) -> Any:
-    """The value without the objects and lists in it that are empty."""
+    """The value without empty objects and lists, at any depth."""
     if not isinstance(value, dict):
         return value
     return {key: found for key, item in value.items() if (found := _without_empty(item)) not in ({}, [])}
@@ -227,7 +227,7 @@ def _read_toml(text: str) -> dict[str, Any]:
 
 
 def _runs_lci(value: object) -> bool:
-    """Whether an entry starts `lci mcp`, whatever else it says."""
+    """Whether an entry starts `lci mcp`, whatever else it contains."""
     if not isinstance(value, dict):
         return False
     command, more = value.get("command"), value.get("args")

@@ -1,7 +1,7 @@
 """What `lci agent hook` tells a coding agent, which runs it after its own searches and when a session starts.
 
-Claude Code, Codex and Gemini CLI give a hook an event as JSON on stdin, and add `hookSpecificOutput.additionalContext`
-of what it prints to what the model reads (docs/agents.md has the addresses of their documentation).
+Claude Code, Codex and Gemini CLI pass an event to a hook as JSON on stdin; `hookSpecificOutput.additionalContext` of
+the hook's output is added to the model's context (docs/agents.md has the addresses of their documentation).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _MOST = 600
 
 
 class Event(NamedTuple):
-    """What has happened."""
+    """An event that an agent reports to its hook."""
 
     name: str  # SessionStart, or one of `_AFTER_TOOL`
     folder: str  # that the agent works in; "" if unknown
@@ -50,7 +50,7 @@ class Event(NamedTuple):
 
 
 def read_event(text: str) -> Event | None:
-    """The event on a hook's standard input; None if it is no concern of lci."""
+    """Parse the event on a hook's standard input; None if it is irrelevant to lci."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -70,7 +70,7 @@ def read_event(text: str) -> Event | None:
 
 
 def hook_output(event: Event, text: str) -> str:
-    """The answer to an event: the JSON that adds a text to what the model reads."""
+    """The JSON that makes the agent add a text to the model's context."""
     return json.dumps({"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": text}}) + "\n"
 
 
@@ -86,13 +86,13 @@ def definitions_text(wanted: str, definitions: Sequence[tuple[str, int, str]], t
 
 
 def _name_in(pattern: Any) -> str:
-    """The single name that a pattern is; "" for any other."""
+    """The name in a pattern that is nothing but a single name; "" for any other pattern."""
     found = _NAME.fullmatch(pattern) if isinstance(pattern, str) else None
     return found[1] if found else ""
 
 
 def _name_of_search(command: Any) -> str:
-    """The single name that a command line searches files for, in its first command but `cd`; "" for any other."""
+    """The single name that a command line searches for, in its first command but `cd`; "" if there is none."""
     if not isinstance(command, str) or len(command) > 4000:
         return ""
     try:

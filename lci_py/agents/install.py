@@ -43,7 +43,7 @@ def agents(
         names: Agents; by default those in use (install, print), installed (uninstall) or known (list).
         user: Whether to use the user's own files instead of those of the project.
         only: One of `ONLY`; None for all files.
-        hooks: Whether install and print write hooks, which they do not otherwise.
+        hooks: Whether install and print include hooks.
     Raises:
         UsageError: An action, a name or a part that does not exist, or a project that is the home folder.
     """
@@ -98,7 +98,7 @@ def _lacks_extra() -> bool:
 
 
 def _cannot_start(*, server: bool) -> list[str]:
-    """The reasons why agents cannot start lci, or its server, on this machine."""
+    """The reasons why agents cannot start lci (or its MCP server) on this machine; [] if they can."""
     import shutil
 
     reasons = [] if shutil.which("lci") else ["`lci` is not on the PATH, and agents start it by that name"]
@@ -135,7 +135,7 @@ class _Row:
 
 
 class _Run:
-    """One action on the files of agents, as they will be after it: agents share some, and `print` writes none."""
+    """One action on the files of agents. Changes are collected first: agents share files, and `print` writes none."""
 
     def __init__(self, root: str, user: bool, kinds: Sequence[str], action: str) -> None:
         """Args:
@@ -169,7 +169,7 @@ class _Run:
         return signs
 
     def act(self, agent: Agent, part: Part) -> list[_Row]:
-        """Carry out the action on the files of a part, and report each that is concerned."""
+        """Carry out the action on the files of a part; returns a row for each file that is concerned."""
         rows = self._rows(agent, part)
         here = [row for row in rows if row.state in _HERE or (row.ours and not self.writes)]
         rows = (here if self._action == "uninstall" else here[:1]) or rows[:1]
@@ -247,7 +247,7 @@ class _Run:
 
 
 def _folder(home: Home) -> tuple[str, str]:
-    """The folder of the user that a path is relative to, and the subfolder."""
+    """The user's folder that a path is relative to, and the subfolder in it."""
     if home.darwin and sys.platform == "darwin":
         return os.path.expanduser("~"), home.darwin
     folder = os.environ.get(home.variable) if home.variable else None

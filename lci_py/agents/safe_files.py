@@ -78,7 +78,7 @@ class SafeFile(NamedTuple):
         """Replace the text atomically; the mode of the file stays.
 
         Args:
-            before: What `read` has returned.
+            before: The text that `read` returned.
             after: The new text; None removes the file, and parent folders that are empty then.
         Raises:
             LeftAloneError: It cannot be written, or another program has changed it since it was read.

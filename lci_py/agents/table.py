@@ -19,7 +19,7 @@ HEADS: dict[str, str] = _TABLE["heads"]
 
 
 class Home(NamedTuple):
-    """A folder of the user: that in a variable, if it is set, else one below the home folder."""
+    """A user's folder: the one in an environment variable if that is set, else a folder below the home folder."""
 
     folder: str
     variable: str = ""
@@ -64,13 +64,13 @@ def _part(row: dict[str, Any], agent: dict[str, Any]) -> Part:
 
 
 def _hooks(home: str, folder: str, file: str, event: str, matcher: str, timeout: int) -> list[Part]:
-    """What `--hooks` adds in a project and for the user: after a search of the agent's own, and when a session starts.
+    """The hooks of `--hooks`, in a project and for the user: after an agent's own search, and when a session starts.
 
     Args:
-        home: The user's folder of the agent.
-        folder: That in a project.
-        file: In either.
-        event: What the agent calls the time after a tool.
+        home: The agent's folder in the user's home.
+        folder: The agent's folder in a project.
+        file: The file with hooks in either folder.
+        event: The agent's name for the event after a tool call.
         matcher: The tools that search.
         timeout: In the agent's unit: seconds, or milliseconds.
     """

@@ -70,7 +70,7 @@ def is_of_workspace(root: str | None) -> bool:
 
 
 def path_in_repository(root: str, full: str) -> str | None:
-    """An absolute path relative to the root of a workspace; None if it is in none of its repositories."""
+    """An absolute path relative to the root of a workspace; None if no repository of it contains the path."""
     from lci_py.source.repository.workspace import inside
 
     return inside(root, full) if is_workspace(root) else None
@@ -114,7 +114,7 @@ def names_from(root: str | None, start: str) -> list[str]:
 
 
 def index_dir_of(root: Path, settings: Settings) -> Path:
-    """The index folder of a root: the setting, .lci, or one in the user's folder where the root cannot be written."""
+    """The index folder of a root: from the setting, else .lci, else in the user's folder if the root is read-only."""
     if settings.index_dir is not None:
         return settings.index_dir
     folder = root / config.INDEX_FOLDER
@@ -131,7 +131,7 @@ def own_index_dir(root: Path, settings: Settings) -> Path:
     """The index folder, for writing.
 
     Raises:
-        IndexWriteError: It is a link and not named by a setting: it may have come with a clone, and lead anywhere.
+        IndexWriteError: The folder is a link that no setting names: it may have come with a clone, and lead anywhere.
     """
     index_dir = index_dir_of(root, settings)
     if settings.index_dir is None and index_dir.is_symlink():
@@ -163,15 +163,15 @@ def build_index(
         path: The folder; None for the one around the current folder.
         full: Rebuild everything.
         jobs, model, index_dir: Number of workers, folder of the model, index folder; None for the setting.
-        files: Look only at these, relative to the current folder; None for all. They may have been deleted.
+        files: Refresh only these files, relative to the current folder; None for all. They may have been deleted.
         wait: Seconds to wait for another writer.
         defer_dense: Leave the embedding of new chunks to a later run.
         trust: Adopt an undamaged index that somebody else made; None for the setting.
         branches: Other branches to index; () for none, None for the setting, else those that the index has.
-        ignore_files: Whether ignore files count; None for what the index was made with, else they do.
+        ignore_files: Whether ignore files count; None for the index's own setting, else they do.
         allow: Globs of ignored files to index; None for those that the index was made with.
         most: Bounds on the number of files, and of their bytes.
-        staged: Whether somebody waits until text can be searched, and not for the rest.
+        staged: Whether the caller only waits until text can be searched.
         progress: Called with stage, done and total.
     Raises:
         BadPathError, BadModelError, ConfigError, IndexWriteError, TooLargeError, TrustKeyError: see errors.py.
@@ -272,7 +272,7 @@ def _members(root: Path, options: WalkOptions, warnings: list[str] | None) -> tu
 
 
 def _of_member(globs: Sequence[str], name: str) -> Iterator[str]:
-    """The globs of a workspace that concern one of its repositories, relative to that repository."""
+    """The globs of a workspace that apply to one repository, relative to that repository."""
     for glob in globs:
         first, _, rest = glob.removeprefix("/").partition("/")
         if not rest or first == "**":
@@ -320,7 +320,7 @@ def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
 
 
 def is_unasked(path: str | None) -> bool:
-    """Whether nothing shows that a folder is a project: it lies in no git work tree, and has no index."""
+    """Whether a folder is probably no project: it is in no git work tree, and has no index."""
     root = find_root(path)
     if is_workspace(root) or config.in_work_tree(root):
         return False
@@ -328,7 +328,7 @@ def is_unasked(path: str | None) -> bool:
 
 
 def count_files(path: str | None, most: tuple[int, int] | None, progress: Report | None) -> tuple[int, int]:
-    """The number of files that an index run would look at, and of their bytes; `most` as in `build_index`.
+    """The number and the total bytes of the files that an index run would read; `most` as in `build_index`.
 
     Raises:
         TooLargeError: There are more than `most`.
@@ -352,7 +352,7 @@ def dry_run(
     allow: Sequence[str] | None = None,
     progress: Report | None = None,
 ) -> tuple[list[FileEntry], list[Skip], dict[str, IgnoreRule]]:
-    """The files that would be indexed, what is left out and why, and the rule for each path that an ignore file
+    """The files that would be indexed, the skipped paths with reasons, and the rule for each path that an ignore file
     excludes.
 
     Arguments as in `build_index`.
@@ -500,7 +500,7 @@ def _on_another_disk(root: Path, settings: Settings) -> Settings:
 
 
 def _still_held(held: Snapshot | None, settings: Settings) -> Snapshot | None:
-    """A snapshot of an earlier call, if it is the newest one; else it is closed."""
+    """A snapshot of an earlier call, if it is still the newest; otherwise it is closed, and None returned."""
     if held is None:
         return None
     same = (held.snippet, held.limit, held.model) == (settings.snippet, settings.limit, settings.model)

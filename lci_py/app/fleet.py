@@ -85,7 +85,7 @@ def clean(store: str, hours: float) -> dict[str, Any]:
     """Remove the objects that the fleet of a store does not name; returns a JSON object.
 
     Args:
-        hours: Objects written in the last hours stay: a run that has not published yet may need them.
+        hours: Objects written within so many hours stay: a run that has not published its fleet yet may need them.
     Raises:
         UsageError: The store cannot be used.
         IndexError_: The fleet cannot be read, or an object cannot be removed.

@@ -97,10 +97,10 @@ def agents(root: str | None, action: str, names: Sequence[str], **options: Any) 
 
 
 def agent_hook(text: str) -> str:
-    """What an agent is told about an event of its own: "" unless the project has an index that knows the name.
+    """The answer to an agent's event; "" unless the project has an index that knows the searched name.
 
     Args:
-        text: The event, as the agent's hook gets it.
+        text: The event as JSON from the agent.
     """
     from lci_py.agents.hook import REMINDER, definitions_text, hook_output, read_event
 
@@ -131,10 +131,10 @@ def agent_hook(text: str) -> str:
 
 
 def workspace_root(name: str) -> str:
-    """The root of a workspace; `all` is the one of the repositories of all workspaces.
+    """The root of a workspace; `all` has the repositories of all workspaces.
 
     Raises:
-        UsageError: There is none of that name.
+        UsageError: There is no workspace of that name.
     """
     from lci_py.source.repository.workspace_changes import workspace
 
@@ -146,7 +146,7 @@ def workspaces(action: str, names: Sequence[str] = (), called: str | None = None
 
     Args:
         action: add, remove or list.
-        names: The workspace, then repositories; to list, workspaces, none for all.
+        names: The workspace, then repositories; for `list`, workspaces (none for all).
         called: The name of the only repository that is added.
     Raises:
         BadPathError, UsageError: see `workspace_changes`.

@@ -40,19 +40,19 @@ def skip_results(answer: Any, offset: int) -> Any:
 
 
 class Row(NamedTuple):
-    """A command. What is called like it need not be named: the question to the engine, and the renderers of results.
+    """A command. The question to the engine and the renderers have the command's name, unless given here.
 
     Attributes:
         request: Builds the request from the flags; the second argument is the shape.
         ask: Gets the engine's answer.
         writer: How the answer is written.
-        results: Whether there are any, which decides the exit code.
+        results: Whether an answer has results, which decides the exit code.
         whole: Whether it needs the whole call graph.
         shapes: Flags that choose the shape of the output, besides those of `shape_of`.
-        skip: The answer without its first results, for --offset; None where the engine does that.
+        skip: Returns the answer without its first results, for --offset; None where the engine does that.
         fit: Cuts the answer to a budget, given a token counter; None if the writer's `cut` does.
-        bare: Whether text of a shape has no room for a note, as for `emit`.
-        finish: Writes notes to stderr that stdout has no room for, and returns the exit code, given that by `results`.
+        bare: Whether the text of a shape has no room for a note, as for `emit`.
+        finish: Writes further notes to stderr, and returns the exit code, given the one by `results`.
     """
 
     request: Callable[[Invocation, str], Any]
@@ -117,7 +117,7 @@ def runner(command: str) -> Callable[[Invocation], int]:
 
 
 def _page(asked: CommandRun) -> dict[str, object]:
-    """What a page shows besides the answer: the code, and links that open it in an editor."""
+    """What a page of HTML shows besides the answer: code, and links that open it in an editor."""
     from lci_py.cli.terminal import editor_link
 
     reader, root = asked.engine.snapshot.reader, str(asked.engine.root)

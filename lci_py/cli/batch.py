@@ -41,7 +41,7 @@ _OUTPUTS = ("files_with_matches", "count")
 
 
 def run_batch(call: Invocation) -> int:
-    """Run a command with --batch: each line is its argument, or an object that may name another command."""
+    """Run a command with --batch: each input line is its argument, or an object that may name another command."""
     _check(call)
     gc.enable()  # the entry point turned it off for short runs
     codes: set[int] = set()
@@ -59,7 +59,7 @@ def run_batch(call: Invocation) -> int:
 
 @contextmanager
 def _ready(call: Invocation) -> Iterator[tuple[Invocation, Engine | None]]:
-    """The defaults for lines, and the engine that answers them all; None if a fleet does."""
+    """The default flags of the lines, and the engine that answers them; None if a fleet answers."""
     if call.command == "cluster":
         with cluster.kept_searches(call) as searches:
             yield call._replace(kept=searches), None
@@ -121,7 +121,7 @@ def lines(file: IO[bytes]) -> Iterator[tuple[int, str | None]]:
 
 
 def _answer(base: Invocation, line: str | None, line_number: int) -> tuple[str, int]:
-    """The line of JSON and the exit code for one line. An error ends only its own command."""
+    """Run the command in a line; returns a line of JSON and the exit code. An error does not affect other lines."""
     out = io.StringIO()
     try:
         call = _read(base, line)

@@ -154,7 +154,7 @@ def _open_root(call: Invocation, snippet: int) -> AbstractContextManager[Root]:
 
 
 def kept_searches(call: Invocation) -> AbstractContextManager[Root]:
-    """One connection for all searches of a batch, opened as its flags say."""
+    """A connection for all searches of a batch, opened with the flags of the command line."""
     _check(call)
     if call.text("argument") != "search":
         raise UsageError("--batch is a flag of `lci cluster search`", hint="leave it out")
@@ -165,7 +165,7 @@ def line_of_batch(base: Invocation, line: str) -> Invocation:
     """The search in a line of a batch: its query, or a JSON object of flags of a search.
 
     Raises:
-        UsageError: It is no such object.
+        UsageError: The line is no such object.
     """
     found = line_object(line) if line.startswith("{") else {"query": line}
     flags = {flag.name: flag for flag in COMMANDS["cluster"].flags if flag.name in _REQUEST}

@@ -96,7 +96,7 @@ class _Line:
         self._flags = {spelling: flag for flag in command.flags for spelling in flag.spellings}
 
     def read(self) -> bool:
-        """Read all of it into `values`; False if help is asked for."""
+        """Read all arguments into `values`; False if help is asked for."""
         positionals: list[str] = []
         while self._rest:
             token = self._rest.pop()
@@ -129,7 +129,7 @@ class _Line:
             self.values[ARGUMENT] = given[0]
 
     def _either(self, patterns: tuple[str, ...]) -> str:
-        """One expression for the patterns of -e."""
+        """A single expression that matches any of the patterns of -e."""
         if len(patterns) == 1:
             return patterns[0]
         if self.values["fixed_strings"]:
@@ -137,7 +137,7 @@ class _Line:
         return "|".join(f"(?:{pattern})" for pattern in patterns)
 
     def _option(self, token: str) -> bool:
-        """Read one option, with its value from the rest if it needs one; False if help is asked for."""
+        """Read an option and, if it needs one, its value from the next argument; False if help is asked for."""
         if token.startswith("--"):
             spelling, equals, attached = token.partition("=")
             flag = self._flags.get(spelling)

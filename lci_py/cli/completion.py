@@ -1,4 +1,4 @@
-"""What a shell offers for the word at its cursor: commands, flags and their values, and names of the index."""
+"""The candidates that a shell offers for the word at its cursor: commands, flags, their values, names in the index."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _PLAIN = re.compile(r"[\w./@%+-]+")
 
 
 def script(shell: str) -> str:
-    """What a shell reads to complete lines of lci.
+    """The script that makes a shell complete lines of lci.
 
     Raises:
-        UsageError: There is none for this shell.
+        UsageError: There is no script for this shell.
     """
     if shell not in _SCRIPTS:
         raise unknown_value("shell", shell, tuple(_SCRIPTS))
@@ -53,10 +53,10 @@ def script(shell: str) -> str:
 
 
 def complete(argv: Sequence[str]) -> list[str]:
-    """The candidates, of which each begins as the word does.
+    """The candidates for a word; each begins with the word.
 
     Args:
-        argv: The place of the word, counted from 0, and the words of the line.
+        argv: The index of the word (from 0), then the words of the line.
     """
     if not argv or not re.fullmatch("[1-9][0-9]{0,3}", argv[0]):
         return []

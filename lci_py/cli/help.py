@@ -53,7 +53,7 @@ class _Page:
         self.lines += list(self.wrapped(text, indent))
 
     def wrapped(self, text: str, indent: str = "", first: str | None = None) -> Iterator[str]:
-        """`text` on as many lines as it needs; the first begins with `first` instead of `indent`."""
+        """Wrap `text` to the width of the page; the first line begins with `first` instead of `indent`."""
         start = indent if first is None else first
         lines = sentence(text, self._layout, indent, len(start))
         yield start + next(lines)
@@ -63,7 +63,7 @@ class _Page:
         self.lines += [line for row in self.rows(rows) for line in row]
 
     def rows(self, rows: Iterable[tuple[str, str]]) -> list[list[str]]:
-        """A term and what it means in two columns; a list of lines for each row."""
+        """Terms and their meanings in two columns; returns a list of lines for each row."""
         found = list(rows)
         wide = min(max((len(term) for term, _ in found), default=0), 24)
         indent = " " * (wide + 4)
@@ -83,7 +83,7 @@ class _Page:
 
 
 def show_help(argv: Sequence[str]) -> None:
-    """Write what `lci help …`, `lci --help` or `lci COMMAND --help` asks for.
+    """Write the page for `lci help …`, `lci --help` or `lci COMMAND --help`.
 
     Raises:
         UsageError: There is no such command.
@@ -106,7 +106,7 @@ def show_help(argv: Sequence[str]) -> None:
 
 
 def brief() -> str:
-    """What `lci` alone says: eight lines."""
+    """The eight lines that `lci` alone prints."""
     from lci_py import __version__
 
     rows = {
@@ -155,7 +155,7 @@ def _arguments(command: Command) -> list[tuple[str, str]]:
 
 
 def _short(page: _Page, command: Command) -> None:
-    """The flags that are the command's own, as many as fit, and the names of the others."""
+    """Write a command's own flags, as many as fit, and the names of its other flags."""
     own = sorted((flag for flag in command.flags if flag.name not in _SHARED), key=lambda flag: flag.name in _RARE)
     rows = page.rows((_term(flag), _clause(flag.help)) for flag in own)
     others = [flag for flag in command.flags if flag not in own]
@@ -205,7 +205,7 @@ def _meaning(flag: Flag) -> str:
 
 
 def _clause(text: str, most: int | None = None) -> str:
-    """The first clause of a help text; of one with more characters than `most`, what is before its comma."""
+    """The first clause of a help text; if that is longer than `most` characters, its part before the comma."""
     first = re.split(r"[;:] |\. ", text)[0].rstrip(".")
     return (first if most is None or len(first) < most else first.partition(",")[0]) + "."
 
@@ -231,7 +231,7 @@ def man() -> str:
 
 
 def _troff(text: str) -> str:
-    """A line of text in which troff reads no request."""
+    """A line of text, escaped so that troff reads no request in it."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-").replace('"', "\\(dq")
     escaped = "".join(char if char.isascii() else f"\\[u{ord(char):04X}]" for char in escaped)
     return f"\\&{escaped}" if escaped[:1] in (".", "'") else escaped

@@ -1,4 +1,4 @@
-"""The commands that ask an index nothing: `lci index`, `status`, `stats`, `clean`, `workspace`, `hook` and `agent`."""
+"""The commands that do not query an index: `lci index`, `status`, `stats`, `clean`, `workspace`, `hook` and `agent`."""
 
 from __future__ import annotations
 
@@ -84,10 +84,10 @@ def run_index(call: Invocation) -> int:
 
 
 def _is_wanted(call: Invocation, where: str | None) -> bool:
-    """Whether to index a folder that is in no git work tree: a person is asked about a large one.
+    """Whether to index a folder that is in no git work tree. On a terminal, the user is asked if it is large.
 
     Raises:
-        TooLargeError: It is too large for a script that does not say --yes.
+        TooLargeError: The folder is large, this is no terminal, and --yes is not given.
     """
     from lci_py import app
 
@@ -108,26 +108,26 @@ def _is_wanted(call: Invocation, where: str | None) -> bool:
 
 
 def _branches(call: Invocation) -> tuple[str, ...] | None:
-    """The branches of --branches, none for ""; None without the flag."""
+    """The branches of --branches, () for ""; None without the flag."""
     text = call.text("branches")
     return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _ignore_files(call: Invocation) -> bool | None:
-    """Whether ignore files count; None if no flag says so."""
+    """Whether ignore files count; None if no flag sets it."""
     if call.flag("ignore") and call.flag("no_ignore"):
         raise UsageError("--ignore and --no-ignore cannot be used together", hint="they are opposites")
     return True if call.flag("ignore") else False if call.flag("no_ignore") else None
 
 
 def _allow(call: Invocation) -> tuple[str, ...] | None:
-    """The globs of --include, none for ""; None without the flag."""
+    """The globs of --include, () for ""; None without the flag."""
     globs = call.texts("include")
     return tuple(glob for glob in globs if glob) if globs else None
 
 
 def _repository_and_files(call: Invocation) -> tuple[str | None, tuple[str, ...] | None]:
-    """The repository, and the files to refresh; None for all."""
+    """The repository of a command line, and the files to refresh in it; None for all files."""
     names, root = call.texts("argument"), call.text("root")
     if call.flag("files"):
         for name in ("full", "dry_run"):
@@ -214,7 +214,7 @@ _WRONG = ("problems", "warnings")
 
 
 def _fit_status(status: Mapping[str, Any], max_tokens: int) -> Mapping[str, Any]:
-    """A status that fits into a token budget, by dropping its longest lists; problems stay."""
+    """Shorten a status to a token budget by dropping its longest lists, except for problems."""
     from lci_py.render.json.answer import dumps, plain_object
     from lci_py.render.token_budget import tokens
 
@@ -297,7 +297,7 @@ def run_hook(call: Invocation) -> int:
 
 
 def _detach() -> None:
-    """Leave the terminal and the environment of the git hook: the refresh outlives both."""
+    """Detach from the terminal and the environment of the git hook, so that the refresh can outlive both."""
     gc.enable()  # the entry point turned it off for short runs
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR"):
         os.environ.pop(name, None)
@@ -326,7 +326,7 @@ def run_agent(call: Invocation) -> int:
 
 
 def _answer_agent() -> NoReturn:
-    """Answer an event of an agent. Whatever happens, the agent goes on: exit code 0, nothing on stderr, soon."""
+    """Answer an agent's event and exit quickly, with code 0 and nothing on stderr, whatever goes wrong."""
     with suppress(BaseException):
         signal.signal(signal.SIGALRM, lambda *_: os._exit(EXIT_OK))
         signal.alarm(_HOOK_SECONDS)

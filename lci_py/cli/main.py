@@ -75,7 +75,7 @@ def _report_failure(error: Exception | KeyboardInterrupt, argv: Sequence[str]) -
 
 
 def _about(argv: list[str]) -> int:
-    """Answers a line that is about the program: its version, its help, or a completion; returns the exit code."""
+    """Answer a line about the program itself (version, help, completion); returns the exit code."""
     if not argv:
         if (call := _pick()) is not None:
             return execute(call)
@@ -103,7 +103,7 @@ def _about(argv: list[str]) -> int:
 
 
 def _pick() -> Invocation | None:
-    """`lci` alone, on a terminal and in a project, is `lci pick`; None elsewhere."""
+    """The call of `lci pick` that `lci` alone means on a terminal in a project; None elsewhere."""
     from lci_py import app
     from lci_py.cli.command_line import parse
     from lci_py.cli.pick.run import is_possible
@@ -140,7 +140,7 @@ def _runner(call: Invocation) -> Callable[[Invocation], int]:
 
 
 def _in_workspace(call: Invocation, name: str) -> Invocation:
-    """The command with the root of the workspace that it names."""
+    """Set the root of a command to the workspace that it names."""
     if call.text("root") is not None or (call.command == "index" and call.texts("argument") and not call.flag("files")):
         raise UsageError("--workspace and a root cannot be used together", hint="each of them says what is searched")
     if call.text("branches") is not None:

@@ -1,8 +1,8 @@
 """Parses a command from a JSON object, as `command_line` parses one from a command line.
 
 `{"command": "show", "targets": ["Session.close"], "context": 3}` is `lci show Session.close --context 3`. A key is the
-long name of a flag, with `-` or `_`, or the name of the command's argument; null stands for a missing value. Flags that
-only say how a process prints, and which index it opens, are no keys.
+long name of a flag, with `-` or `_`, or the name of the command's argument; null stands for a missing value. Flags
+about printing or about which index to open are no keys.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def invocation(found: Mapping[str, Any], base: Invocation) -> Invocation:
 
 
 def text_invocation(text: str, base: Invocation) -> Invocation:
-    """The default command with a line of plain text as its argument.
+    """A command from a line of plain text: the default command with the text as its argument.
 
     Raises:
         UsageError: The command has no argument.
@@ -93,7 +93,7 @@ def line_object(line: str) -> dict[str, Any]:
 
 
 def argument_key(command: Command) -> str:
-    """The key of a command's argument: `query`, `name`, `targets`; of two names, the first."""
+    """The JSON key of a command's argument: `query`, `name`, `targets`; for two arguments, that of the first."""
     if command.argument is None:
         return ""
     word, *more = command.argument.metavar.lower().split()
@@ -101,7 +101,7 @@ def argument_key(command: Command) -> str:
 
 
 def _keys(command: Command, found: Mapping[str, Any]) -> dict[str, Callable[[str, Any, dict[str, Value]], None]]:
-    """The function that stores the value of each key of a command."""
+    """For each key of a command, the function that stores its value."""
     flags = [flag for flag in command.flags if flag.panel != GENERAL and flag.name not in _OF_COMMAND_LINES]
     keys: dict[str, Callable[[str, Any, dict[str, Value]], None]] = {flag.name: _flag_store(flag) for flag in flags}
     argument = command.argument
@@ -133,10 +133,10 @@ def _flag_store(flag: Flag) -> Callable[[str, Any, dict[str, Value]], None]:
 
 
 def value_of(flag: Flag, key: str, value: Any) -> Value:
-    """The value of a flag, which has the name `key` in errors.
+    """Check and convert the JSON value of a flag; `key` is its name in errors.
 
     Raises:
-        UsageError: It has another type.
+        UsageError: The value has another type.
     """
     if flag.shape == "flag":
         if not isinstance(value, bool):
@@ -179,7 +179,7 @@ def _end_store(place: int) -> Callable[[str, Any, dict[str, Value]], None]:
 
 
 def text_of(key: str, value: Any) -> str:
-    """A text. Errors as in `value_of`."""
+    """Check that a value is a text, and return it. Errors as in `value_of`."""
     if not isinstance(value, str):
         raise UsageError(f"{key} must be a string")
     # No argument of a command line can hold a NUL, and the calls of the system refuse one.

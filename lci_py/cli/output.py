@@ -34,12 +34,12 @@ PICTURES = ("dot", "mermaid", *FILES)
 
 
 class Cut(NamedTuple, Generic[A]):
-    """How a list is shortened.
+    """How a list of results is shortened.
 
     Attributes:
         size: Its number of results.
-        first: The answer with the given number of first results.
-        light: The answer without parts that are less important than results: the later target definitions.
+        first: Returns the answer with the given number of first results.
+        light: Returns the answer without parts that are less important than results: the later target definitions.
         targets: The number of targets that `light` drops.
     """
 
@@ -94,7 +94,7 @@ def shape_of(call: Invocation, *others: str) -> str:
     """The shape of the output: text, json, jsonl, markdown, or the name of another flag that chooses one.
 
     Args:
-        others: Such flags of this command, besides --json, --jsonl, --paths and --vimgrep.
+        others: Further flags of this command that choose a shape, besides --json, --jsonl, --paths and --vimgrep.
     Raises:
         UsageError: Two flags choose different shapes, or one is unknown.
     """
@@ -116,8 +116,8 @@ def shape_of(call: Invocation, *others: str) -> str:
 
 
 def from_here(answer: A, call: Invocation, shape: str, root: Path) -> A:
-    """The answer with paths that start at the current folder, as people and xargs need them: not with --root, and not
-    for a program or a file."""
+    """The answer with paths relative to the current folder, for people and xargs; unchanged with --root, and in shapes
+    for programs or files."""
     if call.starts_at_root or shape in (*MACHINE, *PICTURES) or os.path.samefile(root, "."):
         return answer
     from lci_py.render.relative_paths import seen_from
@@ -172,7 +172,7 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bo
 
 
 def _with_repositories(call: Invocation, parts: Parts) -> Parts:
-    """In a workspace or a fleet, the parts with the repository of every place; in a workspace, also missing ones."""
+    """In a workspace or fleet, add the repository to each location; in a workspace, also list missing ones."""
     if call.command == "cluster":
         from lci_py.render.json.answer import of_fleet
 
@@ -219,9 +219,8 @@ def _write(
     file: IO[str],
     page: Page | None,
 ) -> None:
-    """Write an answer in a format that has room for a note: as text to the page, else to the file. A single object of
-    JSON is written as a whole or, after an error on the way, not at all.
-    """
+    """Write an answer in a format that has room for a note: text to the page, other formats to the file. A single JSON
+    object is written completely or, after an error, not at all."""
     if page is not None:
         writer.write(answer, page, not call.flag("quiet"))
         if note is not None:

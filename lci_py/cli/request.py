@@ -45,7 +45,7 @@ def open_engine(call: Invocation, *, snippet: int = 2, whole: bool = False) -> A
     """The engine for a command line.
 
     Args:
-        snippet: Lines shown per result, if neither a flag nor the settings say.
+        snippet: Lines shown per result, if neither a flag nor a setting says.
         whole: Whether the command needs the call graph.
     """
     if call.kept is not None:
@@ -74,7 +74,7 @@ class KeptEngine:
             engine.__exit__()
 
     def look_again(self) -> None:
-        """Compare the index with the files and with other processes' writes before the next answer."""
+        """Before the next answer, check again for changed files and for writes of other processes."""
         self._looked = False
 
     def engine(self, *, whole: bool) -> AbstractContextManager[Engine]:
@@ -97,7 +97,7 @@ class KeptEngine:
 
 
 def kept_engine(call: Invocation, report: Report | None = None) -> KeptEngine:
-    """An engine shared by all commands that have it as `kept`, opened as the flags of `call` say.
+    """An engine that all commands with it as `kept` share, opened with the flags of `call`.
 
     Args:
         call: The command line of a batch, or of a server.
@@ -146,7 +146,7 @@ def workspace_of(call: Invocation) -> str | None:
 
 
 def _may_be_workspace(root: str) -> bool:
-    """Whether a root may be a workspace, by its path: for any other nothing more is imported."""
+    """Whether a root may be a workspace, judging by its path; this avoids an import for other roots."""
     return os.path.basename(os.path.dirname(root.rstrip("/"))) == "workspaces"
 
 
@@ -154,7 +154,7 @@ def required_name(call: Invocation) -> str:
     """The argument NAME of a command that needs one.
 
     Raises:
-        UsageError: It is blank.
+        UsageError: The argument is blank.
     """
     name = (call.text("argument") or "").strip()
     if not name:
@@ -182,7 +182,7 @@ class FromRoot(str):
 def line_defaults(call: Invocation, root: str) -> Invocation:
     """The default values for the lines of a batch, from the command line.
 
-    Its paths are relative to the current folder, those of lines to the root; the result has both as such.
+    Its paths are relative to the current folder, those of lines to the root; the result marks which.
     """
     values: dict[str, Any] = {
         **call.values,
@@ -208,9 +208,8 @@ def from_root(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _from_here_or_root(near: str | None) -> str | None:
-    """A place relative to the current folder as an absolute path; one that does not exist there unchanged: it may come
-    from an answer, whose paths are relative to the root.
-    """
+    """Make a location that is relative to the current folder absolute. If it does not exist there, it is unchanged: it
+    may come from an answer, whose paths are relative to the root."""
     if not near or isinstance(near, FromRoot):
         return near
     here = os.path.abspath(near) if "\0" not in near else near
@@ -277,7 +276,7 @@ def _expand(values: Mapping[str, object], mode: Mode) -> int:
 
 
 def _near(place: str | None, mode: Mode, query: str) -> str | None:
-    """The place that --near names. Only the index can tell whether it exists."""
+    """The location that --near names. Only the index can tell whether it exists."""
     if place is None:
         return None
     if not place:
@@ -350,9 +349,8 @@ def filters_of(values: Mapping[str, object]) -> Filters:
 
 
 def name_from_root(name: str, call: Invocation) -> str:
-    """The name; a FILE:: before it, or the file of FILE:LINE, relative to the current folder as in the output, becomes
-    relative to the root.
-    """
+    """A name whose FILE (of FILE::NAME or FILE:LINE), relative to the current folder as in the output, becomes relative
+    to the root."""
     place = re.fullmatch(r"(.+?)(::.*|:[0-9]{1,9})", name, re.ASCII | re.DOTALL)
     if place is None or call.starts_at_root or not os.path.isfile(place[1]):
         return name
@@ -393,7 +391,7 @@ def path_filters(call: Invocation) -> dict[str, tuple[str, ...]]:
     """`path` and `exclude`, with the PATHs, as globs relative to the root.
 
     As in printed answers, they are relative to the current folder, or with --root to the root. A path that does not
-    exist may be relative to the other of the two, as in JSON.
+    exist there is tried relative to the other one, as in JSON.
 
     Raises:
         BadPathError: A path leads out of the root, or a PATH does not exist.
@@ -413,10 +411,10 @@ def path_filters(call: Invocation) -> dict[str, tuple[str, ...]]:
 
 
 def _without_negations(given: tuple[str, ...], exclude: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """`path` and `exclude`, given globs of which !GLOB leaves out what the others take in.
+    """Split the globs of `path`: each !GLOB becomes an `exclude`.
 
     Raises:
-        UsageError: A glob follows a !GLOB: for ripgrep it would take in again what that leaves out.
+        UsageError: A glob follows a !GLOB: in ripgrep it would bring back excluded files.
     """
     path = tuple(glob for glob in given if not glob.startswith("!"))
     if path != given[: len(path)]:
@@ -427,7 +425,7 @@ def _without_negations(given: tuple[str, ...], exclude: tuple[str, ...]) -> dict
 
 
 def _path_glob(path: str, folders: _Folders) -> str:
-    """The glob of a PATH: the existing file or folder of that very name, or else a glob."""
+    """The glob of a PATH: of the existing file or folder with exactly this name, or else PATH read as a glob."""
     if not path or "\0" in path:
         raise BadPathError("a PATH is empty or holds a NUL", hint="PATHs narrow the search to files and folders")
     if any(os.path.lexists(os.path.join(start, path)) for start in folders.starts):
@@ -471,9 +469,9 @@ def _from_root(glob: str, folders: _Folders) -> str:
 
 
 def _spellings(glob: str, starts: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each way to read a glob: the absolute path before its first wildcard, and the rest.
+    """The ways to read a glob: each as the absolute path before its first wildcard, and the rest.
 
-    All of it is a path if there is a file of that name, such as `pages/[id].tsx`.
+    The whole glob is a path if a file has that name, such as `pages/[id].tsx`.
     """
     for start in starts:
         whole = os.path.normpath(os.path.join(start, glob))
@@ -495,7 +493,7 @@ def _anchored_glob(path: str, wild: str, glob: str) -> str:
 
 
 def _literal(path: str) -> str:
-    """A glob that matches this path alone."""
+    """A glob that matches only this path."""
     return re.sub(r"([*?\[\\]| $)", r"\\\1", path)
 
 

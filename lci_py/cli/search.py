@@ -89,7 +89,7 @@ DEFINITIONS = Row(
 
 
 def _defined_name(engine: Engine, request: SearchRequest, call: Invocation, shape: str) -> str:
-    """The query, if it is a definition's name and the mode is the default: then `lci def` is what a person wants."""
+    """The query if it is a definition's name and no mode is given: `lci def` would answer better. Else ""."""
     quiet = call.flag("quiet") or shape != "text" or not sys.stderr.isatty()
     if quiet or call.text("mode") is not None or request.mode != "dense" or not _NAME.fullmatch(request.query.strip()):
         return ""
@@ -117,7 +117,7 @@ def _cut(answer: Answer) -> Cut[Answer]:
 
 
 def _warn(answer: Answer, call: Invocation) -> None:
-    """Print warnings about the answer, which a list of paths has no room for."""
+    """Print the warnings about an answer to stderr, as a list of paths has no room for them."""
     for d in answer.degraded:
         warn(f"degraded: {d.view} ({d.failure_mode}), answered by {d.fallback_mode}", quiet=call.flag("quiet"))
     for given_up in (answer.plan or {}).get("relaxed", ()):

@@ -61,7 +61,7 @@ def machine_stdout() -> IO[str]:
 
 
 def write_json(found: object) -> None:
-    """Write one JSON value to stdout, on a line of its own."""
+    """Write a JSON value to stdout as one line."""
     from lci_py.render.json.answer import dumps
 
     machine_stdout().write(dumps(found) + "\n")
@@ -75,7 +75,7 @@ def paths_stdout() -> IO[str]:
 
 
 def screen(call: Invocation) -> Page:
-    """stdout, with a width and a pager on a terminal, and with colours and links where they are wanted.
+    """stdout as a page: with a width and a pager on a terminal, and with colours and links if wanted.
 
     Raises:
         UsageError: A flag or a variable has no valid value.
@@ -109,7 +109,7 @@ def say(text: str) -> None:
 
 
 def say_unknown(name: str, near: Iterable[str]) -> None:
-    """Say on stderr, even to a script, why there is nothing on stdout: no definition has this name."""
+    """Explain on stderr, even to a script, why stdout is empty: no definition has this name."""
     from lci_py.render.text.style import did_you_mean
 
     say(did_you_mean(name, near))
@@ -174,9 +174,9 @@ def report(error: LciError, *, as_json: bool) -> int:
 
 
 def say_interrupted(error: InterruptedRun, *, as_json: bool) -> None:
-    """Report that Ctrl-C ended the program: as JSON, unless there is JSON already, or as a line on stderr.
+    """Report that Ctrl-C ended the program: as JSON (unless JSON was already written), or as a line on stderr.
 
-    This is an action of `interrupts`, and so it writes the JSON by hand.
+    It runs as an action of `interrupts`, so it must not import `json`, and writes the text itself.
     """
     global _json_begun
     if not as_json:
@@ -189,7 +189,7 @@ def say_interrupted(error: InterruptedRun, *, as_json: bool) -> None:
 
 
 def internal(error: Exception, argv: Sequence[str]) -> int:
-    """Report a bug, with -v including its traceback, and return the exit code."""
+    """Report a bug, with its traceback if -v is given, and return the exit code."""
     if wants_traceback(argv):
         import traceback
 

@@ -1,4 +1,4 @@
-"""stdout on a terminal: colours, links on places, and a pager for what is longer than the screen."""
+"""stdout on a terminal: colours, links on locations, and a pager for output longer than the screen."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def has_color(call: Invocation, on_terminal: bool) -> bool:
 
 
 def _links(call: Invocation, on_terminal: bool) -> str:
-    """The pattern of a link; "" for none."""
+    """The pattern of links to locations; "" for no links."""
     when = _when(call, "hyperlink")
     known = any(map(os.environ.get, _KNOWN)) or os.environ.get("TERM_PROGRAM") in _KNOWN_PROGRAMS
     if when == "never" or (when == "auto" and not (on_terminal and known and os.environ.get("TERM") != "dumb")):
@@ -84,7 +84,7 @@ def editor_link(root: str) -> Callable[[str, int], str]:
     """A function that gives the link to a line of a file below the root.
 
     Raises:
-        ConfigError: The variable for links is no link.
+        ConfigError: The variable for links has no valid pattern.
     """
     pattern = _pattern()
     return lambda path, line: _target(pattern, os.path.join(root, path), str(line))
@@ -116,7 +116,7 @@ def _when(call: Invocation, flag: str) -> str:
 
 
 class _LinkWriter(io.TextIOBase):
-    """Turns the places in the output into links (OSC 8)."""
+    """Turns the locations in the output into links (OSC 8)."""
 
     def __init__(self, out: IO[str], pattern: str, folder: str, color: bool) -> None:
         self._out, self._pattern, self._folder, self._color = out, pattern, folder, color
@@ -142,7 +142,7 @@ class _LinkWriter(io.TextIOBase):
             self.write(line)
 
     def _link(self, shown: str, path: str, line: str) -> str:
-        """The text of a place, as a link to it."""
+        """The text of a location, as a link to it."""
         path = os.path.join(self._folder, path)
         if not os.path.exists(path):  # its name is spelled out, or it has gone
             return shown
@@ -154,7 +154,7 @@ class _LinkWriter(io.TextIOBase):
 
 
 class _PageBuffer(io.StringIO):
-    """Buffers the output until `show_paged`, which knows its length."""
+    """Buffers the output until `show_paged`, which then knows its length."""
 
     def __init__(self, command: list[str]) -> None:
         super().__init__(newline="")
@@ -200,7 +200,7 @@ def _rows(text: str, columns: int) -> int:
 
 
 def _through(command: list[str], text: str) -> bool:
-    """Show `text` in the pager; False if that does not start."""
+    """Show `text` in the pager; False if the pager does not start."""
     import signal
     import subprocess
 

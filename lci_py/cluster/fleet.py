@@ -1,9 +1,8 @@
-"""The manifests of a fleet: a small object that names all parts, written last, and one for each part. Objects that they
-do not name are debris.
+"""The manifests of a fleet: a small object that names all parts, written last, and one for each part. Objects that no
+manifest names are garbage.
 
-The manifest of the fleet is sealed with the key of fleets, and holds the digests of those of the parts, which hold
-those of their shards: so the seal covers every byte that is read from the store, and what is behind it was written by
-this program.
+The fleet's manifest is sealed with the key of fleets. It has the digests of the parts' manifests, which have the
+digests of the shards. So the seal covers every byte that is read from the store: this program wrote it.
 """
 
 from __future__ import annotations
@@ -37,14 +36,14 @@ _AGAIN = "run `lci cluster index`"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A repository, or a run of its sorted paths.
+    """A part of a fleet: a repository, or a run of its sorted paths.
 
     Attributes:
-        name: Of the repository: the first folder of all its paths.
-        source: Where it came from.
+        name: The name of the repository: the first folder of all its paths.
+        source: Where the repository came from.
         commit: The indexed commit; "" if the source has no commits.
         start: Where the part begins among the paths of the repository, "" for the first part of each.
-        state: Identifies the state of its files; "" if nothing does.
+        state: Identifies the state of its files; "" if unknown.
         first, last: Its first path, by which parts are ordered, and its last path.
         manifest: Names its shards.
         graph: Its part of the call graph; None until the fleet is linked.
@@ -95,10 +94,10 @@ def read_fleet(objects: Objects) -> Fleet:
     """The fleet that a store holds.
 
     Raises:
-        ShardMissingError: It holds none.
-        ShardVersionError: It is in a format that this build does not read.
-        UntrustedIndexError: It was not sealed with this user's key of fleets.
-        StoreError: It cannot be read, or is damaged.
+        ShardMissingError: The store holds no fleet.
+        ShardVersionError: The fleet is in a format that this build does not read.
+        UntrustedIndexError: The fleet was not sealed with this user's key of fleets.
+        StoreError: The fleet cannot be read, or is damaged.
     """
     data = _parse_manifest(objects.read(FLEET, _MOST_BYTES), objects, FLEET)
     if not is_sealed(_canonical({**data, "seal": None}), data.pop("seal", None), of_fleet=True):
@@ -121,7 +120,7 @@ def former_fleet(objects: Objects) -> Fleet | None:
     """The fleet in a store; None if there is none, or one of an older format, which is built again.
 
     Raises:
-        IndexError_: It cannot be read.
+        IndexError_: The fleet cannot be read.
     """
     try:
         return read_fleet(objects)
@@ -140,7 +139,7 @@ def write_fleet(objects: Objects, fleet: Fleet, after: int) -> Fleet:
         fleet: All its objects must be in the store.
         after: The generation that it was made from; 0 for none.
     Raises:
-        IndexWriteError: Somebody else has published one since, or it cannot be written.
+        IndexWriteError: Somebody else has published a fleet since, or the manifest cannot be written.
         TrustKeyError: The key of fleets cannot be created or used.
     """
     now = former_fleet(objects)
@@ -154,7 +153,7 @@ def write_fleet(objects: Objects, fleet: Fleet, after: int) -> Fleet:
 
 
 def _parse_manifest(data: bytes, objects: Objects, name: str) -> dict[str, Any]:
-    """A manifest of this build's format."""
+    """Parse a manifest of this build's format."""
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -175,7 +174,7 @@ def part_manifest(data: bytes, objects: Objects, part: Part) -> Manifest:
     """The manifest of a part's index, whose digest has been checked; its shard `texts` holds the files.
 
     Raises:
-        ShardVersionError: It is in a format that this build does not read.
+        ShardVersionError: The manifest is in a format that this build does not read.
     """
     found = _parse_manifest(data, objects, part.manifest.name)["manifest"]
     if found["format"] != FORMAT:

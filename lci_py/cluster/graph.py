@@ -1,7 +1,7 @@
-"""The call graph of a fleet: linked over all parts as that of one index, then cut into the parts.
+"""The call graph of a fleet: linked over all parts like that of one index, then cut into a graph for each part.
 
-A part's graph is an ordinary one (`index/shards/graph.py`) of its own nodes. The targets of its edges in other parts
-are further definitions in it, stored with the data for a link, so that no part asks another one.
+A part's graph is an ordinary one (`index/shards/graph.py`) of its own nodes. Targets of its edges in other parts are
+additional nodes of it, stored with what a link to them shows, so that no part has to ask another.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def link(parts: Sequence[Snapshot], folder: Path) -> list[Path]:
     """Link the parts, which are in the order of their paths; returns the graph of each.
 
     Args:
-        folder: For the files.
+        folder: The folder for the graphs.
     Raises:
         OSError: A file cannot be written.
     """
@@ -89,7 +89,7 @@ def _joined_numbering(parts: Sequence[Snapshot], path: Path) -> Numbering:
 
 
 class _Cut:
-    """Cuts the graph of all parts into those of the parts."""
+    """Cuts the graph of all parts into a graph for each part."""
 
     def __init__(self, graph: GraphIndex, symbols: SymbolicIndex, parts: Sequence[Snapshot]) -> None:
         self._graph, self._index = graph, symbols
@@ -146,7 +146,7 @@ class _Cut:
         }
 
     def _outside(self, nodes: NDArray[np.int64]) -> dict[str, Any]:
-        """The arrays about nodes of other parts: the part, the unit in the fleet, and the data for a link."""
+        """The arrays about nodes of other parts: their part, their unit in the fleet, and what a link to them shows."""
         graph, firsts = self._graph, (0, self._graph.n_symbols, self._graph.n_symbols + self._graph.n_files)
         kind = np.searchsorted(firsts, nodes, "right") - 1
         part = np.zeros(len(nodes), np.int32)
@@ -169,7 +169,7 @@ class _Cut:
 
 
 class PartGraph(GraphIndex):
-    """The graph of a part. Definitions from `own_symbols` on are those of other parts."""
+    """The graph of a part. Nodes from `own_symbols` on are definitions of other parts."""
 
     def __init__(self, path: Path, readable: frozenset[int] | None = None) -> None:
         """`readable` are the parts whose definitions may be shown; None for all."""

@@ -1,7 +1,7 @@
 """Indexes a fleet: repositories are surveyed, parts are indexed, and the call graph is linked over all of them.
 
-A repository at another commit than in the fleet costs one job, and nothing is done for the others. The largest parts
-are begun first. A job has no state.
+A repository whose commit differs from the fleet's costs one job; the others cost nothing. The largest parts start
+first. A job has no state.
 """
 
 from __future__ import annotations
@@ -88,11 +88,11 @@ def check_name(name: str) -> None:
 def store_part(
     objects: Objects, wanted: PartJob, work: Path, *, former: Part | None = None, processes: int = 1
 ) -> tuple[Part | None, list[str]]:
-    """Index the files of a part and store it. No fleet has it yet.
+    """Index the files of a part and store it, to be named later by a fleet.
 
     Args:
         work: An empty folder.
-        former: The former version of the part: only changes since are extracted. If there are none, it stays.
+        former: The former version of the part: only changes since then are extracted; without changes it is returned.
         processes: Number of processes that extract; with more than one this process is forked.
     Returns:
         The part, None if it has no files to index; and warnings.
@@ -115,7 +115,7 @@ def store_part(
 
 
 def _brought_back(objects: Objects, former: Part, root: Path, index_dir: Path) -> bool:
-    """Copy the index of a part into a folder, as if it had been built for `root`; False if it cannot be used."""
+    """Restore the stored index of a part into a folder, as if built for `root`; False if it cannot be used."""
     index_dir.mkdir()
 
     def fetched(role: str, shard: Shard) -> Shard:
@@ -169,9 +169,9 @@ def write_texts(path: Path, root: Path, table: FileTable) -> None:
     """Write the texts of the indexed files: a search shows lines of them, and looks for quoted phrases in them.
 
     Args:
-        path: A new file of arrays: `texts`, a zlib stream for each file of the table, and where each starts. That of a
-            file that is not indexed is empty.
-        root: Of the files.
+        path: A new file of arrays: `texts`, a zlib stream for each file of the table (empty if it is not indexed), and
+            where each starts.
+        root: The root of the files.
         table: The files.
     Raises:
         IndexWriteError: A file has changed since it was indexed.
@@ -194,7 +194,7 @@ def write_texts(path: Path, root: Path, table: FileTable) -> None:
 
 @contextmanager
 def _about(name: str) -> Iterator[None]:
-    """Adds the name of a repository to errors."""
+    """A context manager that adds the name of a repository to errors."""
     try:
         yield
     except LciError as error:
@@ -207,7 +207,7 @@ def _about(name: str) -> Iterator[None]:
 def survey_repository(
     _folder: Path, _processes: int, repository: Repository, known: str, starts: tuple[str, ...], most: int
 ) -> Survey | None:
-    """Survey a repository of which a commit is indexed, and its parts start at some paths; see `survey`."""
+    """Survey a repository, given the commit that is indexed and where its parts start; see `survey`."""
     with _about(repository.name):
         return survey(source_of(repository.source), known, starts, most)
 
@@ -252,10 +252,10 @@ def index_fleet(
     *,
     split: int = SPLIT_BYTES,
 ) -> IndexedFleet:
-    """Build a fleet of exactly these repositories. Unchanged ones in the store are not indexed again.
+    """Build a fleet of exactly these repositories. Unchanged repositories in the store are not indexed again.
 
     Args:
-        repositories: With different names.
+        repositories: The repositories, with different names.
         built_at: The time.
         program: Its name and version; parts made by another program are built again.
         split: Bytes from which on a repository is divided into parts.

@@ -1,7 +1,7 @@
 """One part of a fleet: opened from the store, and searched as a part of the whole.
 
-The modes of a search run unchanged. They ask `PartOf` for what only all parts together know: it has the totals from the
-root, and records what is missing.
+The modes of a search run unchanged. They ask `PartOf` for statistics over all parts: it has the totals from the root,
+and records those that are missing.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ Key = tuple[str, "Hashable", int]
 
 
 class LacksStatistics(Exception):
-    """A search cannot go on without statistics that it lacks."""
+    """Raised when a search cannot go on without statistics that are still missing."""
 
 
 class PartOf(Whole):
-    """The quantities of a whole fleet (`search/snapshot.py`), as seen by one part in one query."""
+    """The statistics of a whole fleet (`Whole` of `search/snapshot.py`) for one part and one query."""
 
     alone = False
 
@@ -62,7 +62,7 @@ class PartOf(Whole):
         self.lacking: dict[Key, Any] = {}
 
     def tell(self, known: Mapping[Key, Any]) -> None:
-        """Start again with the totals of all parts."""
+        """Set the totals of all parts, and start the search again."""
         self._known, self.lacking = known, {}
 
     def once(self, what: Hashable, make: Callable[[], _T]) -> _T:
@@ -104,7 +104,7 @@ class PartOf(Whole):
 
 
 class _Lexical(LexicalIndex):
-    """Scores the rows of a part with the statistics of all parts. Terms that only others have have no rows here."""
+    """Scores the rows of a part with the statistics of all parts. Terms that only others have match no rows here."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         super().__init__(snapshot.shards("bm25"), snapshot.numbering)
@@ -224,7 +224,7 @@ class PartSnapshot(Snapshot):
 
     @cached_property
     def encoder(self) -> TextEncoder:
-        """One encoder for all parts of a process, so that the vocabulary is loaded once."""
+        """The encoder, shared by all parts of a process so that the vocabulary is loaded once."""
         key = str(self.manifest.model.get("sha256")), self.manifest.model.get("dimension")
         if key not in _encoders:
             _encoders[key] = Snapshot.encoder.func(self)  # type: ignore[attr-defined]
@@ -306,7 +306,7 @@ class Leaf:
         """The part's share of the best results of all parts; or its own values of the statistics that are missing.
 
         Args:
-            run: The same for repetitions of a query with more statistics.
+            run: Identifies the query; the same when it is repeated with more statistics.
             known: Statistics of all parts.
         Raises:
             UsageError: The query, or a filter, cannot be used.
@@ -330,11 +330,11 @@ class Leaf:
         return PartAnswer(answer, tuple(self._digest_of_copy(one.file) for one in answer.results))
 
     def copies(self, sha: str) -> list[str]:
-        """The files of the part with a content. Raises IndexError_ if a shard cannot be used."""
+        """The files of the part with this content digest. Raises IndexError_ if a shard cannot be used."""
         return self._snapshot.files.with_content(sha)
 
     def _digest_of_copy(self, path: str) -> str:
-        """The digest of a file that may be in several places of the fleet; "" for any other."""
+        """The digest of a file that may have copies in the fleet; "" for any other."""
         snapshot = self._snapshot
         try:
             copied = snapshot.graph.copied[bisect_left(snapshot.files.living_paths(), path)]

@@ -1,7 +1,7 @@
 """The store of a fleet: objects named by their content, in a folder, in memory or in a bucket, through fsspec.
 
-Everybody who can write to the store can put anything there, and a transfer can break off. So an object is compared with
-its digest before any reader opens it, and digests come from the sealed manifest of the fleet. Nothing is unpickled.
+Whoever can write to the store can put anything there, and a transfer can break off. So an object is compared with its
+digest before it is opened, and digests come from the sealed manifest of the fleet. Nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ class NamedObject(NamedTuple):
 
 
 class ListedObject(NamedTuple):
-    """An object as the store lists it."""
+    """An object in a listing of the store."""
 
     name: str
     bytes: int
 
 
 class StoreError(IndexError_):
-    """The store of a fleet cannot be reached, or an object in it is not what was written."""
+    """The store of a fleet cannot be reached, or an object in it is damaged."""
 
     code = "fleet_store"
 
@@ -62,7 +62,7 @@ class Objects:
     def __init__(self, url: str, **options: Any) -> None:
         """Args:
             url: A folder, or a URL that fsspec knows (`s3://bucket/path`, `memory://name`).
-            options: Of the file system of fsspec.
+            options: Options of fsspec's file system.
         Raises:
             UsageError: fsspec is not installed, or does not know the URL.
         """
@@ -81,10 +81,9 @@ class Objects:
 
     @contextmanager
     def _reading(self, name: str) -> Iterator[None]:
-        """
-        Raises:
-            ShardMissingError: The store does not have the object.
-            StoreError: It cannot be read.
+        """Raises:
+        ShardMissingError: The store does not have the object.
+        StoreError: The object cannot be read.
         """
         try:
             yield
@@ -111,8 +110,8 @@ class Objects:
         """A small object that is not named by its content.
 
         Raises:
-            ShardMissingError: There is none.
-            StoreError: It cannot be read, or has more than `most` bytes.
+            ShardMissingError: The object does not exist.
+            StoreError: The object cannot be read, or has more than `most` bytes.
         """
         with self._reading(name), self._files.open(f"{self._base}/{name}", "rb") as file:
             found: bytes = file.read(most + 1)
@@ -131,7 +130,7 @@ class Objects:
             replace_file(path, data)
 
     def put(self, role: str, path: Path, suffix: str) -> NamedObject:
-        """Store a file, unless an object of the same content is there.
+        """Store a file, unless the store already has its content.
 
         Raises:
             IndexWriteError: It cannot be written.
@@ -173,7 +172,7 @@ class Objects:
         return found
 
     def written(self, name: str) -> float:
-        """The same by its name. Errors as in `listed`."""
+        """When the object of a name was written, as `_written`. Errors as in `listed`."""
         with self._reading(name):
             return self._written(f"{self._base}/{_FOLDER}/{name}")
 
@@ -181,8 +180,8 @@ class Objects:
         """Copy an object into a new file, and compare it with its digest.
 
         Raises:
-            ShardMissingError: The store does not have it.
-            StoreError: It cannot be read, or is not what was written.
+            ShardMissingError: The store does not have the object.
+            StoreError: The object cannot be read, or is damaged.
             IndexWriteError: The file cannot be written.
         """
         partial = target.with_name(f"{target.name}.{os.getpid()}")
@@ -204,7 +203,7 @@ class Objects:
         return b"".join(self._blocks(named))
 
     def _blocks(self, named: NamedObject) -> Iterator[bytes]:
-        """The bytes of an object, which is compared with its digest after the last block."""
+        """The content of an object in blocks; after the last block its digest is checked."""
         digest, left = blake2b(digest_size=16), named.bytes
         with self._reading(named.name), self._files.open(f"{self._base}/{_FOLDER}/{named.name}", "rb") as source:
             while left >= 0 and (block := source.read(min(_BLOCK, left + 1))):
@@ -243,7 +242,7 @@ def _reason(error: Exception) -> str:
 
 
 class Cache:
-    """Fetched objects in a folder of this user, with a bound in bytes; the least recently used ones are removed."""
+    """Fetched objects in a folder of this user, bounded in bytes: the least recently used objects are removed."""
 
     def __init__(self, objects: Objects, folder: Path, most: int) -> None:
         """Args:

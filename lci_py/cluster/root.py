@@ -45,7 +45,7 @@ def merge_values(key: Key, own: Mapping[int, Any]) -> dict[int, Any]:
     """The value of a statistic for each part, given the parts' own values (`search/snapshot.py`).
 
     Args:
-        own: Of some parts, in their order.
+        own: The own values of some parts, in their order.
     """
     kind, _, limit = key
     values = list(own.values())
@@ -73,10 +73,10 @@ def merge_values(key: Key, own: Mapping[int, Any]) -> dict[int, Any]:
 
 
 def first_of(columns: Sequence[tuple[NDArray[Any], ...]], limit: int) -> list[int]:
-    """For each list, the number of its first items that are among the first `limit` of all.
+    """For each sorted list, how many items at its head are among the first `limit` of all lists.
 
     Args:
-        columns: The keys by which each list is sorted, the largest first; ties between lists are in their order.
+        columns: The keys by which each list is sorted, the largest first; ties go to the earlier list.
     """
     keys = [np.concatenate(some) for some in zip(*columns, strict=True)]
     of = np.repeat(np.arange(len(columns)), [len(some[0]) for some in columns])
@@ -85,7 +85,7 @@ def first_of(columns: Sequence[tuple[NDArray[Any], ...]], limit: int) -> list[in
 
 
 def _graph_neighbours(own: Mapping[int, tuple[NDArray[Any], ...]]) -> dict[int, Neighbours]:
-    """The graph neighbours of the best candidates of all parts, part by part, given those of each part's best."""
+    """The graph neighbours of the best candidates of all parts, by part, given each part's best candidates."""
     best = first_of([(value[0],) for value in own.values()], SEEDS)
     scores = np.concatenate([value[0][:count] for value, count in zip(own.values(), best, strict=True)])
     order = np.argsort(-scores, kind="stable")
@@ -117,8 +117,8 @@ class _Statistics:
     def add(self, lacking: Mapping[int, Mapping[Key, Any]]) -> None:
         """Add the parts' own values of the statistics that they lack.
 
-        If a part needs one that others have received before without its share, later values may depend on that one:
-        these are dropped, and the query starts again.
+        If a part lacks a statistic whose total others have already used without this part's share, values that depend
+        on the total are dropped, and the query starts again.
         """
         now = max(self._since.values(), default=0) + 1
         told = [self._since[key] for values in lacking.values() for key in values if key in self._since]
@@ -142,7 +142,7 @@ class _Statistics:
         return {key: found[part] for key, found in self._merged.items() if part in found}
 
     def shown(self) -> dict[int, int]:
-        """The number of results that each part shows, the last statistic of a search; empty if it was not asked for."""
+        """The number of results that each part shows: the last statistic of a search. {} if it was not asked for."""
         found: dict[int, int] = {}
         for (kind, what, _), shares in self._merged.items():
             if kind == "share" and isinstance(what, tuple) and what[0] == "shown":
@@ -166,7 +166,7 @@ class Root:
         self._shas: dict[str, str] = {}  # of files that may be in several places
 
     def search(self, request: SearchRequest, repositories: Sequence[str] = ()) -> Answer:
-        """Answer one query in the mode it names. A part that does not answer is an entry of `degraded`.
+        """Answer one query in its mode. A part that does not answer is an entry of `degraded`.
 
         Args:
             repositories: Globs; only matching repositories are counted, ranked and listed. Empty for all.
@@ -259,10 +259,10 @@ class Root:
         return [path for paths in self._ask("copies", dict.fromkeys(self._readable, (sha,))).values() for path in paths]
 
     def _ask(self, method: str, asked: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
-        """Call a method of leaves: the results of those that answer, in their order.
+        """Call a method of several leaves; returns the results of those that answer, in their order.
 
         Raises:
-            LciError: A usage error of one of them; or no part at all answers.
+            LciError: A usage error of a leaf; or no part answers.
         """
         asked = {part: args for part, args in asked.items() if part not in self._lost}
         calls = [(self._fleet.parts[part], args) for part, args in asked.items()]

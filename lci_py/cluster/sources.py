@@ -1,7 +1,7 @@
 """The sources of a fleet's repositories: folders as they are, and commits of git repositories on disk.
 
 A commit is read through git's objects: no filter, hook or other program of the repository runs. Its ignore files and
-.lci.toml decide which of its files are indexed, as for a folder. All of that is hostile input.
+.lci.toml decide which of its files are indexed, as for a folder. All of these files may be hostile.
 """
 
 from __future__ import annotations
@@ -57,18 +57,17 @@ class Run(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """The files of a source, divided into runs."""
+    """The files of a source, divided into runs of paths."""
 
     commit: str  # "" if the source has none
     runs: tuple[Run, ...]
 
 
 def source_of(text: str) -> Source:
-    """The source that a line of a list of repositories names: a folder, a bare repository, or one of them with
-    @REVISION.
+    """The source in a line of a list of repositories: a folder or bare repository, perhaps with @REVISION.
 
     Raises:
-        UsageError: It does not exist, or is no such thing.
+        UsageError: It does not exist, or is neither a folder nor a repository.
     """
     place, revision = text, ""
     if "://" in text:
@@ -85,7 +84,7 @@ def source_of(text: str) -> Source:
 
 
 def _is_bare(folder: str) -> bool:
-    """Whether a folder looks like a git repository, as git finds out itself."""
+    """Whether a folder looks like a bare repository, by git's own criteria."""
     is_there = (os.path.isfile(os.path.join(folder, "HEAD")), os.path.isdir(os.path.join(folder, "objects")))
     return all(is_there) and os.path.isdir(os.path.join(folder, "refs"))
 
@@ -94,7 +93,7 @@ def _is_bare(folder: str) -> bool:
 
 
 def survey(source: Source, known: str = "", starts: Sequence[str] = (), most: int = SPLIT_BYTES) -> Survey | None:
-    """The files of a source, cut into runs by folders; None if it still is at the known commit.
+    """The files of a source, cut into runs by folders; None if its commit is still `known`.
 
     Args:
         known: The commit that is indexed already.
@@ -146,7 +145,7 @@ def _is_rule(path: str) -> bool:
 
 
 def _runs(sizes: Sequence[tuple[str, int]], starts: Sequence[str], most: int) -> list[Run]:
-    """The runs with their former borders where possible, because an unchanged run is not indexed again."""
+    """The runs, with former borders where possible, because an unchanged run is not indexed again."""
     found = _runs_between(sizes, starts) if len(starts) > 1 else []
     if (
         found
@@ -168,7 +167,7 @@ def borders(sizes: Sequence[tuple[str, int]], most: int) -> list[str]:
     Args:
         sizes: Path and bytes of every file, by path.
     Returns:
-        Where each run starts, "" first.
+        The first path of each run; "" for the first run.
     """
     found, filled = [""], 0
     for start, size in _pieces(sizes, "", most):
@@ -180,7 +179,7 @@ def borders(sizes: Sequence[tuple[str, int]], most: int) -> list[str]:
 
 
 def _pieces(sizes: Sequence[tuple[str, int]], folder: str, most: int) -> Iterator[tuple[str, int]]:
-    """Folders of at most `most` bytes, and files beside them: the prefix and the bytes of each."""
+    """The largest folders of at most `most` bytes, and the files beside them: prefix and bytes of each."""
     total = sum(size for _, size in sizes)
     if total <= most or len(sizes) == 1:
         yield (folder if len(sizes) > 1 else sizes[0][0] if sizes else folder), total
@@ -249,7 +248,7 @@ def _write_commit(repository: Repository, commit: str, run: Run, target: Path) -
 
 
 def _is_harmless(path: str) -> bool:
-    """Whether a path of a tree stays below the folder: git writes no others, but anybody can."""
+    """Whether a path in a git tree stays below the folder: git writes only such paths, a hostile tree may not."""
     return all(part not in ("", ".", "..") and part.lower() != ".git" for part in path.split("/")) and "\0" not in path
 
 

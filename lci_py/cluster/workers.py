@@ -1,15 +1,15 @@
 """Runs the work on a fleet: in this process, or on the workers of a cluster of Dask distributed.
 
-A *job* is a function of a working folder, the number of processes it may use, and its own arguments. Without a cluster
-nothing listens on a port, no other program is started, and everything that is written beside the store lies in one
-private folder of this command.
+A *job* is a function of a working folder, the number of processes it may use, and its own arguments. Without a cluster,
+no port is opened, no other program is started, and everything except the store is written to a private folder of this
+command.
 
 Rendezvous hashing assigns each part its preferred workers, so that a worker finds most of what it needs in its cache,
 and a worker that joins or leaves moves few parts. A task has no state: when its worker ends, Dask runs it on another
 one, which fetches the objects. A task that has not ended in time is given up, and the answer names its repositories.
 
-Only this module imports dask, in functions. Workers run what the scheduler sends them, so whoever can reach it
-unguarded can run anything: docs/cluster.md says how to use TLS. What comes from the store is data.
+Only this module imports dask, in functions. Workers run what the scheduler sends them, so whoever can reach an
+unprotected scheduler can run anything: docs/cluster.md says how to use TLS. The store is only read as data.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Job = Callable[..., Any]
 
 
 class Here:
-    """This machine as the worker. Several jobs run in processes of their own at the same time, a single one in this."""
+    """This machine as the worker. Several jobs at once run in child processes, a single job in this process."""
 
     def __init__(self, folder: Path, processes: int = 1, most: int = CACHE_BYTES) -> None:
         """Args:
@@ -60,11 +60,11 @@ class Here:
         self._open: dict[tuple[Any, ...], Leaf] = {}  # the one that was used last is the last one
 
     def each(self, job: Job, calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """Call a job with each of several argument tuples; yields the index of the arguments and the result, as they
-        come.
+        """Call a job with each of several argument tuples; yields (index of the arguments, result) as soon as each is
+        done.
 
         Raises:
-            LciError: What the job has raised.
+            LciError: The error that the job raised.
             IndexWriteError: A worker of a cluster has failed.
         """
         n_jobs = min(self._processes, len(calls))
@@ -82,7 +82,7 @@ class Here:
 
         Args:
             readable: The indices of the parts that may be read; None for all.
-            method: Of `Leaf`.
+            method: The name of a method of `Leaf`.
             calls: The parts, each with the arguments.
         """
         found: list[Any] = []
@@ -94,7 +94,7 @@ class Here:
         return found
 
     def _leaf(self, url: str, part: Part, readable: frozenset[int] | None) -> Leaf:
-        """A part, opened; the most recently used ones stay open."""
+        """The opened leaf of a part; the most recently used leaves stay open."""
         key = url, part.manifest, part.graph, readable
         found = self._open.pop(key, None)
         if found is None:
@@ -115,9 +115,8 @@ class Here:
 
 @contextmanager
 def here(processes: int = 1) -> Iterator[Here]:
-    """This process as the only worker, with a folder that only this user can read; it is removed in the end, also by
-    Ctrl-C. The folder of a run that was killed is removed by the next one.
-    """
+    """This process as the only worker, with a folder that only this user can read; it is removed at the end, also on
+    Ctrl-C. The next run removes the folder of a run that was killed."""
     for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):  # another run holds it, or removes it
             info = left.lstat()
@@ -145,8 +144,8 @@ def in_a_process(job: Callable[..., Any], *arguments: Any) -> Any:
     and the parsers may crash.
 
     Raises:
-        LciError: What the job has raised.
-        IndexWriteError: It has raised anything else, or the process has ended before it has.
+        LciError: The error that the job raised.
+        IndexWriteError: The job raised another exception, or its process ended.
     """
     [(_, result)] = _in_processes(1, job, [arguments], forks=False)
     return result
@@ -158,8 +157,8 @@ def _in_processes(
     """Call a job with each of several argument tuples, as `Here.each`, in processes that end with this one.
 
     Raises:
-        LciError: What a job has raised.
-        IndexWriteError: A job has raised anything else, or its process has ended before it has.
+        LciError: The error that a job raised.
+        IndexWriteError: A job raised another exception, or its process ended.
     """
     children = start(n_processes, leave_interrupts, forks=forks)
     waiting = deque(enumerate(calls))
@@ -258,7 +257,7 @@ _turn = allocate_lock()
 
 @lru_cache(maxsize=1)
 def _open_parts() -> Here:
-    """The parts that this worker has open, in a private folder that is removed with it."""
+    """The parts that this Dask worker has open, in a private folder that is removed with it."""
     from distributed import get_worker
 
     folder = Path(get_worker().local_directory, "lci")
@@ -267,7 +266,7 @@ def _open_parts() -> Here:
 
 
 def run_job(job: Job, arguments: tuple[Any, ...]) -> Any:
-    """A task: runs a job in a process beside the worker; returns its result, or the error that ended it."""
+    """A Dask task: runs a job in a process beside the worker; returns its result, or the error that ended it."""
     try:
         return in_a_process(job, _open_parts().folder, 1, *arguments)
     except LciError as error:
@@ -275,7 +274,7 @@ def run_job(job: Job, arguments: tuple[Any, ...]) -> Any:
 
 
 def answer_calls(*asked: Any) -> list[Any]:
-    """A task: `Here.call`."""
+    """A Dask task: calls `Here.call`."""
     with _turn:
         return _open_parts().call(*asked)
 
@@ -349,7 +348,7 @@ Workers = Here | DaskWorkers
 
 
 def workers_of(client: Any, timeout: float) -> dict[str, str]:
-    """Name and address of every worker; waits if there is none."""
+    """Name and address of every worker; waits until there is at least one."""
     # Not `Client.scheduler_info`: what it returns is overwritten every two seconds, without workers.
     found = client.sync(client.scheduler.identity)["workers"]
     if not found:

@@ -118,7 +118,7 @@ class ContextualEncoder:
         raise self._refuse(f"no output is a vector per text or per token: {shapes or 'there is none'}")
 
     def _pools_first(self) -> bool:
-        """Whether the vector of a text is that of its first token, rather than the mean of all."""
+        """Whether the vector of a text is the vector of its first token, rather than the mean of all tokens."""
         modes = [name for name, on in self.folder.settings(POOLING).items() if name.startswith("pooling_mode") and on]
         if modes and modes not in (["pooling_mode_mean_tokens"], ["pooling_mode_cls_token"]):
             raise BadModelError(
@@ -136,7 +136,7 @@ class ContextualEncoder:
         return int(found) if found is not None else 0
 
     def _limit(self) -> int:
-        """The maximum number of tokens of a text. A setting of sentence-transformers wins, as it does there."""
+        """The maximum number of tokens of a text. A setting of sentence-transformers overrides the model's."""
         settings = self.folder.settings
         cut = self._tokenizer.truncation or {}
         wanted = (
@@ -166,7 +166,7 @@ class ContextualEncoder:
         return prompts
 
     def _scales_by_batch(self) -> bool:
-        """Whether the graph quantizes activations at run time: the scale then depends on the whole batch."""
+        """Whether the model quantizes activations at run time: the scale then depends on the whole batch."""
         wanted, kept = b"DynamicQuantize", b""
         with refusing(self.folder.onnx, "it cannot be read"), open(self.folder.onnx, "rb") as handle:
             while block := handle.read(_SCAN):
@@ -201,7 +201,7 @@ class ContextualEncoder:
     def _in_threads(
         self, run: Callable[[NDArray[np.int64]], NDArray[np.float32]], batches: list[NDArray[np.int64]]
     ) -> Iterator[NDArray[np.float32]]:
-        """Run several batches at once, each on one core: threads inside an operation gain little for small matrices."""
+        """Run several batches at once, each on one core: threads inside an operation gain little on small matrices."""
         from concurrent.futures import ThreadPoolExecutor
 
         pool = ThreadPoolExecutor(self.threads)

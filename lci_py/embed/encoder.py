@@ -81,7 +81,7 @@ def token_ids(part: str, vocabulary: dict[str, int]) -> list[int]:
 
 
 def _kind(char: str) -> str:
-    """Characters of one kind stay together: "w" of words, "o" for others, "" for blanks, which are left out."""
+    """The kind of a character: "w" in words, "o" for others, "" for blanks. Characters of one kind stay together."""
     if char.isspace():
         return ""
     category = unicodedata.category(char)
@@ -109,7 +109,7 @@ class Question(NamedTuple):
 
 
 class Encoder:
-    """A model of bags: inputs `ids` and `w`, both [batch, tokens], and perhaps `question`, a boolean.
+    """A model for bags of tokens: inputs `ids` and `w`, both [batch, tokens], and perhaps `question`, a boolean.
 
     Files are loaded on first use. Instances are not thread-safe.
     """
@@ -158,7 +158,7 @@ class Encoder:
         return load_tokenizer(self.folder)
 
     def pieces(self, texts: list[str]) -> list[list[int]]:
-        """Token ids of each text, usually an identifier part."""
+        """Token ids of each text; a text is usually a part of an identifier."""
         if not self.folder.builtin:
             return [item.ids for item in self._tokenizer.encode_batch(texts, add_special_tokens=False)]
         vocabulary = vocabulary_of(self.folder.tokenizer)
@@ -305,8 +305,8 @@ class Encoder:
     ) -> NDArray[np.float32]:
         """The weighted sum of each bag's rows: [n, dimension].
 
-        Many bags at once, token by token: each number of the result is summed in the order of the bag's tokens, so its
-        rounding does not depend on other bags. In a product of matrices the order would depend on their sizes.
+        Sums many bags at once, token by token: each number is summed in the order of the bag's tokens, so its rounding
+        does not depend on other bags. In a product of matrices the order would depend on their sizes.
         """
         import numpy as np
 

@@ -134,7 +134,7 @@ class ModelFolder:
         return {"folder": os.fsencode(self.path).decode("utf-8", "replace"), "stamp": self.stamp}
 
     def recall(self, recorded: Mapping[str, Any]) -> None:
-        """Adopt the hash that an index has stored, if the files have not changed since."""
+        """Adopt the hash that an index has stored for the model, if the files have not changed since."""
         known = recorded.get("sha256")
         if not self.builtin and isinstance(known, str) and recorded.get("stamp") == self.stamp:
             self.__dict__["sha256"] = known  # where cached_property looks first
@@ -142,7 +142,7 @@ class ModelFolder:
 
 @contextmanager
 def refusing(path: Path, what: str) -> Iterator[None]:
-    """Turn any error of a library about a file into a BadModelError of one line that names the file."""
+    """A context manager that turns any library error about a file into a one-line BadModelError with its name."""
     try:
         yield
     except (LciError, KeyboardInterrupt, SystemExit):

@@ -18,7 +18,7 @@ MAX_NODES = 200
 
 
 def size(branches: Iterable[Branch]) -> int:
-    """The number of places below some roots."""
+    """The number of nodes below given roots."""
     pending, count = list(branches), 0
     while pending:
         children = pending.pop().children
@@ -28,9 +28,9 @@ def size(branches: Iterable[Branch]) -> int:
 
 
 def alike_merged(answer: GraphAnswer) -> GraphAnswer:
-    """The answer with callees of the same name at the same place merged: the possible targets of one call.
+    """The answer with callees of the same name from the same line merged: the possible targets of one call.
 
-    The merged branch has the children of all of them, and `alike` is their number.
+    A merged branch has the children of all merged ones, and their number as `alike`.
     """
     if answer.direction == "callers":
         return answer
@@ -61,7 +61,7 @@ def _merge_group(group: Sequence[Branch]) -> Branch:
 
 
 def cut(answer: GraphAnswer, most: int) -> GraphAnswer:
-    """The first `most` places below the roots, level by level; branches with missing children count these."""
+    """The first `most` nodes below the roots, level by level; branches with missing children have their number."""
     left = size(answer.branches) - most
     if left <= 0:
         return answer
@@ -85,7 +85,7 @@ def _cut_below(branch: Branch, shown: dict[int, int]) -> Branch:
 
 
 def within_tokens(answer: GraphAnswer, most: int, max_tokens: int, cost: Callable[[GraphAnswer], int]) -> GraphAnswer:
-    """The largest part of a tree, of at most `most` places below the roots, that fits; at least the roots.
+    """The largest part of a tree, of at most `most` nodes below the roots, that fits; at least the roots.
 
     Args:
         max_tokens: > 0.

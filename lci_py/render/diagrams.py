@@ -47,8 +47,8 @@ def write(
 
     Args:
         shape: dot, mermaid, svg or html.
-        code: Gets lines of a file, from a first to a last one.
-        link: Gets the link that opens a file at a line in an editor, "" for none.
+        code: Returns the lines of a file from a first to a last one.
+        link: Returns the link that opens a file at a line in an editor, "" for none.
     Raises:
         DrawingError: Graphviz is needed and missing, or cannot draw.
     """
@@ -137,9 +137,8 @@ def _svg(dot: str) -> str:
 
 
 def _page(picture: Picture, code: Callable[[str, int, int], list[str]], link: Callable[[str, int], str]) -> str:
-    """One page without anything from elsewhere. What a repository says is data in it, which no browser runs: the page
-    allows no script and no style but its own two, by their digests.
-    """
+    """One page that loads nothing from elsewhere. Text from a repository is only data, which no browser runs: the page
+    allows only its own script and style, by their digests."""
     from lci_py.render.json.answer import dumps
 
     place_of = {node.id: place for place, node in enumerate(picture.nodes)}
@@ -167,7 +166,7 @@ def _page(picture: Picture, code: Callable[[str, int, int], list[str]], link: Ca
 
 
 def _snippet(node: Node, code: Callable[[str, int, int], list[str]]) -> list[str]:
-    """The first lines of a definition, without what comes after it if that is known."""
+    """The first lines of a definition, without lines after its end if that is known."""
     if not node.label or not node.file:
         return []
     last = node.line + _SHOWN - 1

@@ -1,6 +1,5 @@
 """An answer of any command as Markdown, for a pull request or a prompt. It is made from the JSON: results with code
-have a heading and a fenced block, places are list items, and notes on what was left out come last.
-"""
+have a heading and a fenced block, others are list items, and notes on omissions come last."""
 
 from __future__ import annotations
 
@@ -62,7 +61,7 @@ def _piece(piece: Mapping[str, Any]) -> list[str]:
 
 
 def _fence(lines: Sequence[str]) -> str:
-    """More backquotes than any line begins with."""
+    """A fence of backquotes that is longer than any at the start of a line."""
     longest = max(len(line) - len(line.lstrip("`")) for line in (line.strip() for line in lines))
     return "`" * max(3, longest + 1)
 
@@ -161,7 +160,7 @@ def _tag(site: Mapping[str, Any]) -> str:
 
 
 def _place_link(result: Mapping[str, Any]) -> str:
-    """A place as a link: relative, as forges and editors resolve it."""
+    """A link to a location: relative, so that forges and editors can resolve it."""
     if "file" not in result:
         return f"line {result['line']}"
     path, line = visible_line(result["file"]), result.get("line")
@@ -172,7 +171,7 @@ def _place_link(result: Mapping[str, Any]) -> str:
 
 
 def _code(text: str) -> str:
-    """Text as inline code, whatever backquotes it has."""
+    """Text as inline code; backquotes in it are handled."""
     text = visible_line(" ".join(text.split()))
     if "`" not in text:
         return f"`{text}`"

@@ -1,4 +1,4 @@
-"""Answers as pictures: what all formats of a picture are drawn from. Paths start at the root, as in JSON."""
+"""Answers as pictures: boxes and arrows, from which all formats are drawn. Paths start at the root, as in JSON."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Picture(NamedTuple):
 
     @property
     def colours(self) -> dict[str, str]:
-        """The colour of each reason."""
+        """The colour of each reason for a call."""
         reasons = sorted({link.step for link in self.links})
         return {reason: _COLOURS[place % len(_COLOURS)] for place, reason in enumerate(reasons)}
 
@@ -69,13 +69,13 @@ class _Canvas:
         self.links: dict[tuple[str, str], Link] = {}
 
     def place(self, place: Place, role: str = "", note: str = "") -> str:
-        """Add a place if it is not there; returns its id."""
+        """Add a node for a definition or file, unless it exists; returns its id."""
         label = place.qualified_name or place.symbol or ""
         self.nodes.setdefault(place.id, Node(place.id, label, place.kind, place.file, place.line, 0, role, note))
         return place.id
 
     def link(self, link: Link) -> None:
-        """Add a link; of two between the same nodes the surer one is shown, with the lines of both."""
+        """Add a link. Two links between the same nodes are merged: the more certain reason, and the lines of both."""
         ends = link.source, link.target
         other = self.links.get(ends)
         if other is not None:
@@ -162,7 +162,7 @@ def of_affected(answer: AffectedAnswer) -> Picture:
 
 
 def of_outline(answer: OutlineAnswer) -> Picture:
-    """The picture of `lci outline`: files, what they define, and the calls among it."""
+    """The picture of `lci outline`: files, their definitions, and the calls among these."""
     canvas = _Canvas()
 
     def add(item: Definition) -> None:
@@ -189,7 +189,7 @@ def of_outline(answer: OutlineAnswer) -> Picture:
 
 
 def of_conflicts(answer: ConflictsAnswer) -> Picture:
-    """The picture of `lci conflicts`: names with their definitions, and values with the places that state them."""
+    """The picture of `lci conflicts`: names with their definitions, and values with the locations that state them."""
     canvas = _Canvas()
     for found in answer.results:
         name = f"name:{found.qualified_name}:{found.definitions[0].file}:{found.definitions[0].line}"
@@ -224,7 +224,7 @@ def _add_disagreement(canvas: _Canvas, conflict: dict[str, Any]) -> None:
 
 
 def by_file(picture: Picture, most: int) -> Picture:
-    """The picture with each file as one node, and the `most` pairs of files between which there are most calls."""
+    """The picture with a node per file, and the `most` pairs of files with the most calls between them."""
     canvas, counts = _Canvas(), Counter[tuple[str, str]]()
     file_of = {node.id: f"file:{node.file}" for node in picture.nodes}
     for link in picture.links:
@@ -240,6 +240,6 @@ def by_file(picture: Picture, most: int) -> Picture:
 
 
 def texts(node: Node) -> list[str]:
-    """The lines of a node's label: its name, and its place."""
+    """The lines of a node's label: its name, and its location."""
     place = visible_line(node.file) if node.kind == "file" else f"{visible_line(node.file)}:{node.line}"
     return [*([visible_line(node.label)] if node.label else []), *([place] if node.kind != EXTERNAL else [])]

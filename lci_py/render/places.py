@@ -1,6 +1,5 @@
-"""The places of an answer, one per line, made from its JSON: `--paths` for xargs and editors, `--vimgrep` for vim's
-quickfix, Emacs and problem matchers.
-"""
+"""The locations of an answer, one per line, made from its JSON: `--paths` for xargs and editors, `--vimgrep` for vim's
+quickfix, Emacs and problem matchers."""
 
 from __future__ import annotations
 
@@ -15,14 +14,13 @@ if TYPE_CHECKING:
 
 
 def paths(parts: Parts) -> Iterator[str]:
-    """`file:line` of each place: of a search result the line that matches, of conflicts the definitions in this tree
-    and the sources of disagreements. A change gives only the files of the tests that it affects, for a test runner.
-    """
+    """`file:line` of each location: of a search result its matching line, of a conflict the definitions in this tree or
+    the disagreeing sources. `lci affected` gives only the files of the affected tests, for a test runner."""
     return _each_once(f"{visible_path(file)}:{line}" if line else visible_path(file) for file, line in _files(parts))
 
 
 def _files(parts: Parts) -> Iterator[tuple[str, int | None]]:
-    """The file and the line of each place; no line for a file as a whole."""
+    """The file and the line of each location; None for the line of a whole file."""
     command = parts.head.get("command", "search")
     if command == "affected":
         yield from ((file, None) for file in sorted({found["file"] for found in parts.results}))
@@ -41,9 +39,8 @@ def _files(parts: Parts) -> Iterator[tuple[str, int | None]]:
 
 
 def vimgrep(parts: Parts) -> Iterator[str]:
-    """`file:line:column: text` of each place: the matching line of `grep` and `refs`, the calls of `callers`, else
-    definitions.
-    """
+    """`file:line:column: text` of each location: the matching line of `grep` and `refs`, the calls of `callers`, else
+    definitions."""
     command = parts.head.get("command", "search")
     # What a change affects are callers as much as tests, which alone are the results.
     callers = parts.head["callers"] if command == "affected" else ()
@@ -63,7 +60,7 @@ def _each_once(places: Iterable[str]) -> Iterator[str]:
 
 
 def _places(found: dict[str, Any], command: str) -> Iterator[tuple[str, int | None, int, str]]:
-    """The file, line, column and text of each place of a result."""
+    """The file, line, column and text of each location of a result."""
     if command in ("grep", "refs"):
         yield found["file"], found["line"], found.get("column", 1), found["text"].expandtabs(4).strip()
     elif command == "callers":

@@ -29,14 +29,15 @@ _SOURCE = re.compile(r"(?s)(.+):(\d+)")
 
 
 def _move(root: Path, folder: str) -> _Move:
-    """The rule to rewrite a path."""
+    """The function that rewrites one path."""
     if root.parent.name == "workspaces":
         return _out_of_workspace(root, folder)
     return lambda path: os.path.relpath(os.path.join(root, path), folder)
 
 
 def _out_of_workspace(root: Path, folder: str) -> _Move:
-    """The rule to rewrite a path of a workspace, whose top folders are links: relative or absolute, the shorter one."""
+    """The function that rewrites a path of a workspace, whose top folders are links: relative, or absolute if
+    shorter."""
     links: dict[str, str] = {}
 
     def move(path: str) -> str:
@@ -87,7 +88,7 @@ def _mover(move: _Move) -> Callable[[Any], Any]:
 
 
 def _disagreement(conflict: dict[str, Any], move: _Move) -> dict[str, Any]:
-    """A disagreement with moved sources, including those that its sentence cites."""
+    """A disagreement with rewritten paths of its sources, also in its sentence."""
     sources = [str(source) for source in conflict.get("sources", ())]
     moved = {
         source: f"{move(parts[1])}:{parts[2]}" if (parts := _SOURCE.fullmatch(source)) else source for source in sources

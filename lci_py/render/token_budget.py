@@ -44,8 +44,8 @@ def fitted(
 
     Args:
         cost: Counts the tokens of an answer as written.
-        first: The answer with the given number of first results.
-        least: What is shown whatever the budget: an answer without any result would say that there is none.
+        first: Returns the answer with the given number of first results.
+        least: The number of results shown whatever the budget: an empty answer would say that there are none.
     """
     if cost(answer) <= max_tokens:
         return answer
@@ -67,15 +67,15 @@ def head(text: str, max_tokens: int) -> str:
 def cut(answer: Answer, max_tokens: int, cost: Callable[[Answer], int]) -> Answer:
     """Shorten the answer of a search until it takes at most `max_tokens`.
 
-    Each step works from the tail of the ranking: it drops snippets (the place of a result costs little and says most),
-    then explanations of scores, then all but `KEPT_DEFINITIONS` definitions of a result, then everything but its place
-    and name, then whole results. Disagreements between sources go last: an answer that hides one is worse than a short
-    answer. What is left is a head of the ranking, and `truncated` counts what is missing. An answer that fits is
+    Each step works from the tail of the ranking: it drops snippets (the location of a result costs little and says
+    most), then explanations of scores, then all but `KEPT_DEFINITIONS` definitions of a result, then everything but its
+    location and name, then whole results. Disagreements between sources go last: an answer that hides one is worse than
+    a short answer. The rest is a head of the ranking, and `truncated` counts what was dropped. An answer that fits is
     unchanged.
 
     Args:
-        max_tokens: > 0. The place of the first result is always shown: an answer without results would say that there
-            are none.
+        max_tokens: > 0. The location of the first result is always shown: an empty answer would say that there are
+            none.
         cost: Counts the tokens of an answer as written.
     """
     if cost(answer) <= max_tokens:
@@ -90,7 +90,7 @@ def cut(answer: Answer, max_tokens: int, cost: Callable[[Answer], int]) -> Answe
 
 
 def _lighter(answer: Answer) -> Iterator[tuple[list[Result], int]]:
-    """The results and the number of disagreements: complete, and after each step."""
+    """The results and the number of disagreements to show: all, then after each step of shortening."""
     results, conflicts = list(answer.results), len(answer.conflicts)
     yield list(results), conflicts
     lights: tuple[Callable[[Result], Result], ...] = (
@@ -114,7 +114,7 @@ def _lighter(answer: Answer) -> Iterator[tuple[list[Result], int]]:
 
 
 def _with_note(answer: Answer, kept: tuple[list[Result], int], max_tokens: int) -> Answer:
-    """The shortened answer, with the number of each kind that is missing."""
+    """The shortened answer, with the numbers of dropped results, snippets and so on."""
     results, conflicts = kept
     both = list(zip(results, answer.results, strict=False))
     dropped = len(answer.results) - len(results)
@@ -155,9 +155,9 @@ _HEAD = 40
 
 
 def cut_shares(answer: ShowAnswer, max_tokens: int, cost: Callable[[ShowAnswer], int]) -> ShowAnswer:
-    """The answer within a budget. All targets have the same share: what one does not need, the others get (max-min
-    fairness). Of the definitions of one target the first ones are whole, and those that do not fit are left out; the
-    first of all is cut at its end if it alone is too long.
+    """The answer within a budget. All targets get the same share; what a target does not need goes to the others
+    (max-min fairness). The first definitions of a target are shown completely, those that do not fit are left out; the
+    very first is cut if it alone is too long.
 
     Args:
         cost: Counts the tokens of an answer as written.
@@ -209,7 +209,7 @@ def _shorten(item: ShownCode, room: int) -> ShownCode:
 
 
 def _fewer(least: ShowAnswer, cost: Callable[[ShowAnswer], int], max_tokens: int) -> ShowAnswer:
-    """The first results of an answer whose results are already as short as possible."""
+    """The first results of an answer whose results cannot be shortened further."""
 
     def first(count: int) -> ShowAnswer:
         return least._replace(results=least.results[:count], dropped=(*least.results[count:], *least.dropped))

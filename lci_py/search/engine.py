@@ -65,8 +65,8 @@ class Engine:
 
     def __init__(self, snapshot: Snapshot, opening: float | None = None, log: SearchLog | None = None) -> None:
         """Args:
-        opening: Milliseconds that opening the snapshot took; the first search with `trace` reports them. log: The log
-        to write searches to; None for none.
+        opening: Milliseconds that opening the snapshot took; the first search with `trace` reports them.
+        log: The log to write searches to; None for none.
         """
         self.snapshot, self._opening, self._log = snapshot, opening, log
 

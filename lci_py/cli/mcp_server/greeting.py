@@ -1,7 +1,7 @@
-"""The first messages with a client, answered without the SDK, whose import takes longer than agents like to wait.
+"""Answers a client's first messages without the SDK, whose import takes longer than agents like to wait.
 
-Every client asks the same: who are you, and which tools do you have. The answers are constants, and equal to those of
-the SDK (tests/cli/mcp_server/test_greeting.py). Anything unusual is left to the SDK.
+Every client first asks for the server's description and its tools. The answers are constants, and equal to those of the
+SDK (tests/cli/mcp_server/test_greeting.py). Anything unusual is left to the SDK.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CAPABILITIES = {"resources": {"listChanged": False, "subscribe": False}, "tools
 
 
 class Greeting:
-    """Answers messages until one comes that the SDK must answer."""
+    """Answers messages until the SDK is needed."""
 
     def __init__(self, tools: Sequence[Tool]) -> None:
         self._tools = [tool.listed() for tool in tools]
@@ -35,13 +35,13 @@ class Greeting:
         self.replayed: list[bytes] = []
 
     def run(self, read: Callable[[], bytes], write: Callable[[bytes], None]) -> bytes | None:
-        """Answer until the tools are listed, or something else is asked.
+        """Answer until the tools have been listed, or another request arrives.
 
         Args:
             read: Returns the next line; b"" at the end.
             write: Sends a line.
         Returns:
-            A line that the SDK must answer, b"" if the client has gone, None if the SDK may just go on.
+            A line that the SDK must answer; b"" if the client has gone; None if no answer is due.
         """
         while line := read():
             message = _parse_message(line)

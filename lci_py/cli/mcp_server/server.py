@@ -43,9 +43,9 @@ class Server:
         self, wire: Wire, tools: Sequence[Tool], worker: WorkerProcess, root: str | None, *, structured: bool = False
     ) -> None:
         """Args:
-        tools: Those that are offered.
+        tools: The tools to offer.
         worker: Answers the calls.
-        root: The folder to search, whatever the client has open; None to ask the client.
+        root: The folder to search; None to ask the client which folders it has open.
         structured: Whether answers are JSON instead of text.
         """
         self._wire = wire
@@ -62,7 +62,7 @@ class Server:
         """Serve until the client has gone.
 
         Args:
-            replayed: Lines that were answered already, for the SDK to know them; its answer to the first is dropped.
+            replayed: Lines that `Greeting` has answered, to be replayed to the SDK; its answer to the first is dropped.
             left: A line without an answer; None if there is none.
         """
         lines = [*replayed, *([] if left is None else [left])]
@@ -132,7 +132,7 @@ class Server:
         return types.ReadResourceResult(contents=[contents])
 
     async def _ask(self, context: _Context, command: dict[str, Any], *, as_json: bool) -> dict[str, Any]:
-        """The worker's answer. If the client cancels its request, the worker is ended."""
+        """Send a command to the worker, and return its answer. If the client cancels, the worker is ended."""
         chosen = "flag" if self._named else "client" if self._of_client else "nobody"
         folder = self._named or self._of_client or os.getcwd()
         request = {"folder": folder, "chosen": chosen, "command": command, "json": as_json}
@@ -155,10 +155,10 @@ class Server:
     async def _ask_for_folder(
         self, context: _Context, params: types.CallToolRequestParams | types.ReadResourceRequestParams
     ) -> types.InputRequiredResult | None:
-        """Ask the client once which folders it has open, and take the first that is there.
+        """Ask the client once which folders it has open, and use the first that exists.
 
         Returns:
-            What a client is answered that the server may not ask, and that calls again; else None.
+            The answer that makes a client call again with its folders, if the server may not ask it; else None.
         """
         capabilities = context.session.client_capabilities
         if self._named or self._asked or capabilities is None or capabilities.roots is None:
@@ -190,7 +190,7 @@ class Server:
 
 
 def _folder(uri: str) -> str | None:
-    """The folder that a `file:` URI names, if there is one."""
+    """The folder that a `file:` URI names; None if it does not exist."""
     try:
         parts = urlsplit(uri)
         path = unquote(parts.path)
@@ -201,7 +201,7 @@ def _folder(uri: str) -> str | None:
 
 
 def _without_surrogates(value: Any) -> Any:
-    """A JSON value that can be written as UTF-8."""
+    """A JSON value whose lone surrogates are replaced, so that it can be written as UTF-8."""
     if isinstance(value, str):
         return plain_text(value)
     if isinstance(value, list):
@@ -215,7 +215,7 @@ def _without_surrogates(value: Any) -> Any:
 
 
 class _Input:
-    """The client's messages. The SDK drops lines that it cannot read, so these are answered here."""
+    """The client's messages. Lines that the SDK could not read are answered here; it would drop them."""
 
     def __init__(self, wire: Wire, first: list[bytes]) -> None:
         self._wire = wire

@@ -1,4 +1,4 @@
-"""The tools: the text that an agent reads about each, and the command that a call runs.
+"""The tools: for each, the text that an agent reads about it, and the command that a call runs.
 
 Every agent pays for these texts in every conversation, so they are short (tests/cli/mcp_server/test_tools.py counts).
 """
@@ -45,7 +45,7 @@ class Tool(NamedTuple):
     required: tuple[str, ...] = ()
 
     def listed(self) -> dict[str, Any]:
-        """The tool as `tools/list` has it."""
+        """The tool in the form of `tools/list`."""
         schema: dict[str, Any] = {"type": "object", "properties": self.arguments}
         if self.required:
             schema["required"] = list(self.required)
@@ -122,7 +122,7 @@ STATUS = Tool("status", "status", "State of the index.", {"max_tokens": _NUMBER}
 
 
 def tools(which: str, *, workspace: bool = False) -> tuple[Tool, ...]:
-    """The tools that --tools asks for; those of a workspace can be asked about some of its repositories."""
+    """The tools that --tools selects; in a workspace, they take an argument for some of its repositories."""
     more = [*(tool._replace(arguments={**tool.arguments, **_BOUNDS}) for tool in MORE), STATUS]
     found = (EXPLORE, SEARCH, READ, *(more if which == "all" else ()))
     if not workspace:
@@ -141,7 +141,7 @@ def instructions(offered: Sequence[Tool]) -> str:
 
 
 def command_object(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """A call of a tool, as an object that `object_parser` reads.
+    """Turn a call of a tool into an object that `object_parser` reads.
 
     Raises:
         UsageError: The tool has no such argument, or one is missing.

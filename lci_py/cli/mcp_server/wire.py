@@ -17,9 +17,8 @@ class Wire:
     """Exchanges lines with the client; other output of this process is redirected to stderr."""
 
     def __init__(self) -> None:
-        """
-        Raises:
-            UsageError: One of the two is closed.
+        """Raises:
+        UsageError: Standard input or output is closed.
         """
         try:
             self._in: IO[bytes] = os.fdopen(os.dup(0), "rb")
@@ -41,7 +40,7 @@ class Wire:
         return data
 
     def refuse(self, code: int, message: str, number: Any = None) -> None:
-        """Answer a line that is no message, whose `number` is its id if it has one."""
+        """Answer a line that is no valid message with an error; `number` is its id if it has one."""
         answer = {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
         self.write(json.dumps(answer).encode() + b"\n")
 

@@ -1,9 +1,9 @@
 """The worker process, and the server's side of it. It runs commands on an index that it keeps open, one after another.
 
-It is separate from the process that speaks the protocol, so that any call can be cancelled by ending it; so that it has
-no threads, and may fork to build an index; and so that it can end when it is idle.
+It is not the process that speaks the protocol, so that ending it cancels any call; so that it has no threads, and may
+fork to build an index; and so that it can end when idle.
 
-A line of JSON in is a command with its folder; lines of JSON out are its progress, and then its answer.
+It reads lines of JSON, each a command with its folder, and writes lines of JSON: progress, then the answer.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _STEP = 0.01
 
 
 def work(settings: dict[str, Any], idle: float = IDLE) -> None:
-    """Answer until standard input ends or stays silent. This is the whole program of a process of its own.
+    """The main function of the worker process: answer until standard input ends or stays silent.
 
     Args:
         settings: The flags of `lci mcp` that say how an index is opened.
@@ -79,7 +79,7 @@ def _send(answers: IO[bytes], message: dict[str, Any]) -> None:
 
 
 class _Desk:
-    """Answers requests about one folder at a time."""
+    """Answers requests. It keeps the index of one folder open at a time."""
 
     def __init__(self, settings: dict[str, Any], answers: IO[bytes]) -> None:
         self._settings = settings
@@ -149,7 +149,7 @@ class _Desk:
 
 
 def _printed_output(call: Invocation) -> str:
-    """The output of a command, text with its warnings."""
+    """The output of a command as text, including its warnings."""
     from lci_py.render.text.style import ToolText
 
     out = ToolText()
@@ -159,7 +159,7 @@ def _printed_output(call: Invocation) -> str:
 
 
 def said_error(error: LciError, *, as_json: bool) -> str:
-    """An error as a client of the server reads it."""
+    """The text of an error for a client of the server."""
     error = error.for_tools()
     return printed_error(error)[0] if as_json else ": ".join(filter(None, (error.message, error.hint)))
 
@@ -168,7 +168,7 @@ def said_error(error: LciError, *, as_json: bool) -> str:
 
 
 class WorkerProcess:
-    """One process, started again after it was ended. A question is asked in one thread at a time."""
+    """The server's side of the worker: starts the process again after it has ended, and asks one question at a time."""
 
     def __init__(self, settings: dict[str, Any], idle: float = IDLE) -> None:
         """Arguments as in `work`."""
@@ -176,7 +176,7 @@ class WorkerProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def started(self) -> subprocess.Popen[bytes]:
-        """The process, which is started if there is none."""
+        """The running process; started if there is none."""
         if self._process is None or self._process.poll() is not None:
             self._close()
             self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -207,14 +207,14 @@ class WorkerProcess:
         raise InternalError("the process that answers has ended; the next call starts another")
 
     def _close(self) -> None:
-        """Forget the process, which has ended."""
+        """Drop the process, which has ended."""
         process, self._process = self._process, None
         for pipe in (process.stdin, process.stdout) if process is not None else ():
             with suppress(OSError):  # it may hold what nobody has read
                 pipe.close()  # type: ignore[union-attr]
 
     def stop(self) -> None:
-        """End the process, whatever it is doing."""
+        """End the process, even while it answers."""
         process = self._process
         if process is not None and process.poll() is None:
             process.terminate()  # an index that is being built keeps what it has

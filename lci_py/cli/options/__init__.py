@@ -1,6 +1,6 @@
 """The commands and their flags, as data for the parser, for help and for completion.
 
-A query does without the tables of other commands: each module here is imported when a command of its own is looked up.
+Each module is imported only when one of its commands is looked up, so that a query does not load them all.
 """
 
 from __future__ import annotations

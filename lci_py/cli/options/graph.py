@@ -1,4 +1,4 @@
-"""The commands that ask the call graph, and `refs`."""
+"""The commands about the call graph, and `refs`."""
 
 from __future__ import annotations
 

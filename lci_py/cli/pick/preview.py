@@ -96,7 +96,7 @@ def _lines(pieces: Iterator[Piece]) -> Iterator[list[Piece]]:
 
 
 def _highlight(line: list[Piece], pattern: re.Pattern[str]) -> Iterator[Piece]:
-    """The pieces of a line, cut where the pattern matches; a match may span several of them."""
+    """The pieces of a line, split where the pattern matches; a match may span several pieces."""
     spans = [match.span() for match in pattern.finditer("".join(text for _, text in line))]
     begin = 0
     for style, text in line:

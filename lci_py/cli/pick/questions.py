@@ -179,6 +179,6 @@ def preview(engine: Engine, entry: Entry, words: Sequence[str], *, at_words: boo
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """The words of a query that a preview marks, in lower case."""
+    """The words of a query that a preview highlights, in lower case."""
     words = dict.fromkeys(word.lower() for word in _WORD.findall(_FIELD.sub(" ", text)))
     return tuple(word for word in words if word not in _COMMON)

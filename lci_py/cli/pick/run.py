@@ -93,7 +93,7 @@ def _is_installed() -> bool:
 
 
 def _mode(given: str | None) -> str:
-    """The mode of a name or of its first letters."""
+    """The mode that a name, or its first letters, stands for."""
     for mode in ALL_MODES:
         if given in (None, mode, mode[0]):
             return mode
@@ -123,10 +123,10 @@ def _terminal(*, printed: bool) -> tuple[Input, Output]:
 
 
 def _open(engine: Engine, chosen: Sequence[Entry]) -> int:
-    """Open places in the editor, and wait for it.
+    """Open the locations of entries in the editor, and wait for it.
 
     Raises:
-        ConfigError: There is no such program.
+        ConfigError: The editor does not exist.
     """
     import signal
     import subprocess
@@ -144,7 +144,7 @@ def _open(engine: Engine, chosen: Sequence[Entry]) -> int:
 
 
 def _places(call: Invocation, engine: Engine, chosen: Sequence[Entry]) -> list[str]:
-    """FILE:LINE of each, as other commands print it."""
+    """FILE:LINE of each entry, as other commands print it."""
     shown = (from_here(entry, call, "paths", engine.root) for entry in chosen)
     return [f"{entry.file}:{entry.line}" for entry in shown]
 
@@ -172,7 +172,7 @@ def editor_command(places: Sequence[tuple[str, int]], environment: Mapping[str, 
 
 
 def _arguments(forms: Sequence[Sequence[str]], places: Sequence[tuple[str, int]]) -> list[str]:
-    """The arguments for all places. Paths are inserted last, so that braces in them are not replaced."""
+    """The editor's arguments for all locations. Paths are inserted last, so that braces in them are not replaced."""
     return [
         word.replace("{line}", str(line)).replace("{path}", path)
         for form, (path, line) in zip(forms, places, strict=True)

@@ -121,7 +121,7 @@ class Screen:
         self, signs: Signs, opened: Callable[[list[Entry]], object], copied: Callable[[list[Entry]], str]
     ) -> None:
         """Args:
-        signs: Those that the terminal can write.
+        signs: The signs that the terminal can write.
         opened: Opens entries in the editor.
         copied: Returns the text to copy for entries.
         """
@@ -163,7 +163,7 @@ class Screen:
         return self.application.run(pre_run=begin) or []
 
     def post(self, act: Callable[[], None]) -> None:
-        """Call `act` in the thread of the screen, if that still runs."""
+        """Call `act` in the thread of the screen, if the screen is still open."""
         if (loop := self.application.loop) is not None:
             loop.call_soon_threadsafe(act)
 
@@ -224,7 +224,7 @@ class Screen:
             run_in_terminal(lambda: self._opened(chosen))
 
     def copy(self) -> None:
-        """Copy FILE:LINE as terminals do it (OSC 52)."""
+        """Copy FILE:LINE to the clipboard by the terminal's escape sequence (OSC 52)."""
         from base64 import b64encode
 
         if not (chosen := self.picker.chosen()):
@@ -304,7 +304,7 @@ class Screen:
         return [self._row(entry, width, names, self._top + place == view.selected) for place, entry in enumerate(shown)]
 
     def _row(self, entry: Entry, width: int, names: int, selected: bool) -> list[Piece]:
-        """A row: the name in a column of its own, its kind if there is room, and the location at the right."""
+        """A row: the name in its column, its kind if there is room, and the location at the right."""
         marked = (entry.file, entry.line) in self.picker.marks
         style = " class:selected" if selected else ""
         name = shorten(_name(entry), names, self._signs.ellipsis)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class View:
-    """A list: the results of the search or, on top of them, those of a walk, which the text filters."""
+    """A list on the stack: the results of the search, or of a walk from them, which the typed text filters."""
 
     def __init__(self, title: str = "", listed: EntryList = EntryList((), 0)) -> None:  # noqa: B008  # immutable
         self.title = title
@@ -39,7 +39,7 @@ class Picker:
         """Args:
         engine: Answers, in the thread of `worker`.
         mode: The first mode, one of `ALL_MODES`.
-        filters: Those of the command line.
+        filters: The filters of the command line.
         changed: Called when there is something new to draw.
         """
         self.mode, self.filters = mode, filters
@@ -129,7 +129,7 @@ class Picker:
         self._changed()
 
     def select(self, place: int) -> None:
-        """Select the entry at `place`, or the nearest one, and show it."""
+        """Select the entry at index `place`, or the nearest one, and show its preview."""
         self.view.selected = max(0, min(place, len(self.view.shown) - 1))
         entry = self.selected
         words = questions.words_of(self.views[0].text if len(self.views) > 1 else self.text)
@@ -161,7 +161,7 @@ class Picker:
         self.select(self.view.selected + 1)
 
     def walk(self, way: str) -> None:
-        """Show the entries that one of `WALKS` leads to."""
+        """Show the entries that a walk leads to, such as callers; `way` is one of `WALKS`."""
         entry, text = self.selected, self.text
         if entry is not None:
             self.message = f"looking for {way}"

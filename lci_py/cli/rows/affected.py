@@ -76,7 +76,7 @@ def _finish(asked: CommandRun, answer: AffectedAnswer, code: int) -> int:
 
 
 def _unsaid(answer: AffectedAnswer) -> str:
-    """Why stdout is empty, as a note to the user: `lci affected --paths | xargs -r pytest` runs no test."""
+    """The reason for an empty stdout, as a note to the user: `lci affected --paths | xargs -r pytest` runs no test."""
     if answer.changed:
         from lci_py.render.text.affected import no_test
 

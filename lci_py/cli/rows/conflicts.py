@@ -62,7 +62,7 @@ def _words(call: Invocation, flag: str, known: tuple[str, ...]) -> tuple[str, ..
 
 def _fail_on(call: Invocation, relations: tuple[str, ...]) -> tuple[str, ...]:
     """Raises:
-    UsageError: --relation excludes what --fail-on names, so the check could never fail.
+    UsageError: --relation excludes the relations of --fail-on, so the check could never fail.
     """
     words = _words(call, "fail_on", FAIL_ON)
     for word in words:
@@ -73,7 +73,7 @@ def _fail_on(call: Invocation, relations: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _fails(answer: ConflictsAnswer, words: tuple[str, ...]) -> bool:
-    """Whether the check fails, whatever --limit leaves out."""
+    """Whether the check fails; conflicts beyond --limit count as well."""
     if answer.conflicts and not {"disagreement", "any"}.isdisjoint(words):
         return True
     failing = {*words, *(GRAVE if "any" in words else ())}

@@ -1,4 +1,4 @@
-"""`lci explore`: a question, places, a text on stdin or a change, and flags to a request."""
+"""`lci explore`: a question, locations, a text on stdin or a change, and flags to a request."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def standard_input() -> str:
     """The text on standard input, up to a bound.
 
     Raises:
-        UsageError: It is closed.
+        UsageError: Standard input is closed.
     """
     if sys.stdin is None:
         raise UsageError("cannot read -: standard input is closed", hint="give it as an argument")

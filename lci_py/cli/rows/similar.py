@@ -1,4 +1,4 @@
-"""`lci similar`: a place, a name or code, and flags to a request."""
+"""`lci similar`: a location, a name or code, and flags to a request."""
 
 from __future__ import annotations
 

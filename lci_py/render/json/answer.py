@@ -64,7 +64,7 @@ def _chosen(found: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]:
 
 
 def of_workspace(parts: Parts, root: str, missing: Sequence[dict[str, str]]) -> Parts:
-    """An answer about a workspace, with its root, and the repository of each place.
+    """Add to an answer about a workspace its root, and the repository of each location.
 
     Args:
         root: The root of the workspace; `root/file` is the file.
@@ -76,7 +76,7 @@ def of_workspace(parts: Parts, root: str, missing: Sequence[dict[str, str]]) -> 
 
 
 def of_fleet(parts: Parts) -> Parts:
-    """An answer with the repository of every place."""
+    """Add the repository of every location to an answer."""
     results = map(_with_repositories, parts.results)
     return parts._replace(
         head=_with_repositories(parts.head), results=results, tail=lambda: _with_repositories(parts.tail())
@@ -84,7 +84,7 @@ def of_fleet(parts: Parts) -> Parts:
 
 
 def _with_repositories(value: Any) -> Any:
-    """`value` with the repository in front of the file of every place."""
+    """`value` with a key for the repository before the file of every location."""
     if isinstance(value, dict):
         found: dict[str, Any] = {}
         for key, item in value.items():
@@ -98,7 +98,7 @@ def _with_repositories(value: Any) -> Any:
 
 
 def lean(value: Any) -> Any:
-    """`value` without empty keys: those whose value is null, or an empty text, list or object."""
+    """`value` without empty keys: those whose value is null or an empty text, list or object."""
     if isinstance(value, dict):
         pairs = ((key, lean(item)) for key, item in value.items())
         return {key: item for key, item in pairs if (item is not None and item not in _EMPTY) or key in _KEPT}
@@ -135,8 +135,8 @@ def fields(value: Any, names: str) -> dict[str, Any]:
     """Fields of a value as JSON, under their own names.
 
     Args:
-        names: Separated by blanks; one that ends in `?` is left out if it is false or 0. `qualified_name` stands for
-            the name, and for the qualified name as well if that differs.
+        names: Separated by blanks; a name that ends in `?` is left out if its value is false or 0. `qualified_name`
+            stands for the name, and also for the qualified name if that differs.
     """
     found: dict[str, Any] = {}
     for name in names.split():
@@ -156,7 +156,7 @@ def index_object(info: IndexInfo) -> dict[str, Any]:
 
 
 def counted(total: int, has_more: bool, info: IndexInfo) -> dict[str, Any]:
-    """The keys that every answer has behind its results."""
+    """The keys that every answer has after its results."""
     return {"total": total, "has_more": has_more, "index": index_object(info)}
 
 
@@ -166,7 +166,7 @@ def names_of(symbol: str | None, qualified_name: str | None) -> dict[str, Any]:
 
 
 def _named_once(value: Any) -> Any:
-    """`value` without qualified names that equal the name beside them."""
+    """`value` without qualified names that equal the name next to them."""
     if isinstance(value, Mapping):
         twice = value.get("qualified_name", "") == value.get("symbol")
         return {key: _named_once(item) for key, item in value.items() if not (twice and key == "qualified_name")}

@@ -99,7 +99,7 @@ def _piece(piece: Piece) -> dict[str, Any]:
 
 
 def reason(piece: Piece) -> str:
-    """Why a piece is in the answer, in words."""
+    """Why a piece is in the answer, as a phrase."""
     if piece.via:
         link = {"callee": "called by", "caller": "calls", "base": "above", "derived": "below"}
         return f"{link.get(piece.role, piece.role)} {piece.via}"

@@ -128,13 +128,13 @@ def _test_names(tests: Sequence[AffectedDefinition]) -> str:
 
 
 def _group_by_file(rows: Sequence[TableRow], layout: Layout) -> Sequence[TableRow]:
-    """In a pipe, where a path stands above its rows, the rows of a file together, so that it stands there once."""
+    """In a pipe, where a path stands above its rows, group the rows by file, so that each path is printed once."""
     first = {path: place for place, (path, *_) in reversed(list(enumerate(rows)))}
     return rows if layout.width is not None else sorted(rows, key=lambda row: first[row[0]])
 
 
 def place_row(place: Place, how: str) -> TableRow:
-    """The row of a definition, and what is said of it."""
+    """The row of a definition, with a remark."""
     name = visible_line(place.qualified_name or "")
     return visible_line(place.file), str(place.line), f"{place.kind} {name}".rstrip(), how, ""
 

@@ -23,7 +23,7 @@ _WORDS = 15
 
 
 def render_agents(found: Mapping[str, Any], page: Page) -> None:
-    """Write what was done, what would be done (`print`, as a diff), or the present state (`list`)."""
+    """Write what was changed, what would be changed (`print`, as a diff), or the current state (`list`)."""
     layout = page.layout
     where = f"{'your own files' if found['scope'] == 'user' else 'files'} in {visible_line(found['root'])}"
     page.lines([layout.style(f"# {where}" if found["action"] == "print" else where, "dim")])

@@ -52,7 +52,7 @@ _TAG_LINES = 4
 
 
 class Context(NamedTuple):
-    """What the reader of a list of definitions knows, so that its rows need not repeat it."""
+    """What the reader already knows about a list of definitions, so that its rows need not repeat it."""
 
     branch: str | None  # that is checked out: a definition of another branch is shown with its branch
     own: tuple[str, int] | None = None  # file and line of the result above the list
@@ -74,7 +74,7 @@ class _Row(NamedTuple):
 
 
 def headline(sites: Sequence[DefinitionSite]) -> str:
-    """`3 definitions, overlap: both can hold at once`, with the gravest relation among the definitions."""
+    """`3 definitions, overlap: both can hold at once`, with the most serious relation among the definitions."""
     relation = next((name for name in RELATIONS if any(site.relation == name for site in sites)), "")
     count = plural(len(sites), "definition")
     return f"{count}, {relation}: {_MEANING[relation]}" if relation else count
@@ -89,10 +89,10 @@ def site_lines(
     more: str,
     most: int | None = _MOST,
 ) -> Iterator[str]:
-    """One line per definition, in columns: place, condition, relation, notes.
+    """One line per definition, in columns: location, condition, relation, notes.
 
     Args:
-        context: What the rows need not repeat.
+        context: What the reader knows from elsewhere.
         indent: Blanks before each line.
         more: A command line that shows all, if there are more than `most`.
         most: Number of definitions shown; None for all.
@@ -212,7 +212,7 @@ class _Columns:
         self.long = self.split and self._hides_differences(rows, room)
 
     def _hides_differences(self, rows: Sequence[_Row], room: int) -> bool:
-        """Whether different conditions look the same when they are cut."""
+        """Whether two different conditions would look the same after they are cut."""
         tags = {row.tag for row in rows}
         return len({shorten(tag, room, self.signs.ellipsis) for tag in tags}) < len(tags)
 
@@ -285,7 +285,7 @@ def _row(group: Sequence[DefinitionSite], signs: Signs, context: Context) -> _Ro
 
 
 def _shortest_first(tag: str, signs: Signs) -> str:
-    """A long condition as its shortest clauses, which tell most, and the number of the others."""
+    """The shortest clauses of a long condition, which say most, and the number of its other clauses."""
     clauses, depth, start = [], 0, 0
     for at, sign in enumerate(tag):
         depth += (sign in "([{") - (sign in ")]}")
@@ -300,7 +300,7 @@ def _shortest_first(tag: str, signs: Signs) -> str:
 
 
 def _in_one_place(found: Sequence[Conflict], whole: bool) -> list[list[Conflict]]:
-    """The conflicts grouped by files and conditions: they have a common cause."""
+    """Group conflicts with the same files and conditions: they have a common cause."""
     groups: dict[object, list[Conflict]] = {}
     for one in found:
         places = frozenset((site.file, site.branch, site.build_tag, site.relation) for site in one.definitions)
@@ -339,7 +339,7 @@ def _conflict_lines(alike: Sequence[Conflict], layout: Layout, branch: str | Non
 
 
 def _wrap(text: str, layout: Layout) -> list[str]:
-    """The lines of a sentence, short enough to be read."""
+    """Wrap a sentence to lines of a readable length."""
     room = None if layout.width is None else max(20, min(layout.width, _PROSE) - len(_INDENT))
     return list(wrap_words(text.split(" "), "", layout._replace(width=room), "", cut=False))
 

@@ -82,7 +82,7 @@ def plan_lines(plan: Mapping[str, Any], layout: Layout) -> Iterator[str]:
 
 
 def _parts(value: object, dot: str) -> list[str]:
-    """A value of the plan as unbreakable pieces: a name stays on the line of its number."""
+    """A value of the plan as pieces that must not be broken: a name stays on the line of its number."""
     if isinstance(value, dict):
         items = [f"{key} {_plain(item)}" for key, item in value.items() if item not in (None, (), [], {})]
         return [f"{item} {dot}" for item in items[:-1]] + items[-1:]
@@ -118,7 +118,7 @@ def trace_lines(trace: Mapping[str, Any], layout: Layout) -> Iterator[str]:
 
 
 def file_lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
-    """The file of `--explain-file`: the verdict in a sentence, then its best place and the summands of its score."""
+    """The lines of `--explain-file`: the verdict, then the file's best result and the summands of its score."""
     name = shorten(visible_line(found["file"]), layout.width, layout.signs.ellipsis)
     words, shown, used = found["verdict"].split(" "), layout.style(name, "path"), width_of(name) + 2
     if layout.width is not None and used + _LEAST > layout.width:

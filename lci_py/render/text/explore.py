@@ -82,7 +82,7 @@ def _in_file(pieces: Sequence[Piece], layout: Layout) -> Iterator[str]:
 
 
 def _says_its_name(piece: Piece) -> bool:
-    """Whether the code and the path of a match contain its full name: a method's header does not name its type."""
+    """Whether a match's path and code contain its full name: a method's header does not have the name of its type."""
     if not piece.lines or piece.role != "match":
         return False
     owner = piece.qualified_name.rpartition(".")[0].rpartition(".")[2]
@@ -104,7 +104,7 @@ def _head(piece: Piece, layout: Layout) -> str:
 
 
 def _end(answer: ExploreAnswer, layout: Layout) -> Iterator[str]:
-    """Notes on what was left out, and the command that gets it."""
+    """Notes on what was left out, and the command that shows it."""
     looked = [piece for piece in answer.pieces if piece.lines and not piece.whole]
     places = [piece for piece in answer.pieces if not piece.lines]
     rest = sorted((*looked, *places), key=lambda piece: (-piece.worth, piece.file, piece.line))[:_NAMED]

@@ -98,10 +98,9 @@ def _name(place: Place) -> str:
 
 
 class Table:
-    """Rows of a place, two aligned columns, and a rest that is cut at the edge of the terminal. If they do not fit, and
-    in a pipe, a path is printed once above its rows, as by grep tools. In a pipe nothing is aligned, since a program
-    that reads it may pay for each blank.
-    """
+    """Rows of a location, two aligned columns, and a rest that is cut at the edge of the terminal. In a pipe, or if the
+    columns do not fit, a path is printed once above its rows, as by grep tools. In a pipe nothing is aligned, since the
+    reader may pay for each blank."""
 
     def __init__(self, layout: Layout, wanted: int) -> None:
         """`wanted` is the number of columns that a row should show of its rest."""
@@ -147,7 +146,7 @@ class Table:
         return max((wide for cell in cells if (wide := width_of(cell)) <= _MAX_CELLS[column]), default=0)
 
     def _fit(self, rows: Sequence[TableRow], wide: Sequence[int]) -> bool:
-        """Whether every row has room for its cells, and for the wanted columns of its rest."""
+        """Whether every row fits: its cells, and the wanted columns of its rest."""
         assert self.width is not None
         columns = sum(size + 2 for size in wide[1:] if size)
         for path, numbers, *cells, rest in rows:
@@ -195,13 +194,13 @@ class Table:
 
 
 def _code(text: str, layout: Layout) -> str:
-    """A line of the source; on a terminal without tabs, whose width depends on their position."""
+    """A line of source; on a terminal tabs become blanks, since their width depends on their position."""
     shown = visible(text.strip())
     return shown if layout.width is None else shown.replace("\t", " ")
 
 
 def _hops(answer: GraphAnswer, layout: Layout) -> Iterator[TableRow]:
-    """A caller with the line of its first call, then the lines of the others; a callee with that of its definition."""
+    """Of a caller, the line of its first call, then lines for others; of a callee, the line of its definition."""
     callers = answer.command == "callers"
     for item in answer.neighbours:
         place = item.place
@@ -231,7 +230,7 @@ def _external(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
 
 
 def left_out(answer: GraphAnswer) -> str:
-    """The sentence about the places of a tree that are not shown."""
+    """The sentence about the nodes of a tree that are not shown."""
     how = "--max-nodes 0 shows all" if answer.limited_by == "--max-nodes" else "a larger --max-tokens shows more"
     return f"{answer.places_left_out:,} left out: {how}"
 
@@ -325,7 +324,7 @@ def _summary(answer: GraphAnswer) -> list[str]:
 
 
 def _tree_lines(branches: Iterable[Branch], layout: Layout) -> Iterator[str]:
-    """One line per place: `name  path:line`, and its marks in parentheses."""
+    """One line per node: `name  path:line`, and its marks in parentheses."""
     draws = _BRANCHES if layout.signs == UNICODE else _ASCII_BRANCHES
     for root in branches:
         yield _tree_line(root, "", layout)

@@ -149,7 +149,7 @@ def _spread(line: Line) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _paint(text: str, spans: Sequence[tuple[int, int]], layout: Layout, *, plain: bool = False) -> str:
-    """The text with its spans in colour; `plain` if it is visible already."""
+    """The text with spans in colour; with `plain`, the text is already escaped."""
     seen: Callable[[str], str] = str if plain else visible
     pieces, done = [], 0
     for start, stop in spans:

@@ -88,7 +88,7 @@ def _refresh(built: BuildSummary, signs: Signs) -> str:
 
 
 def _apart(nested: Sequence[str], reasons: Mapping[str, int], signs: Signs) -> str:
-    """Worktrees and submodules in the tree, which are not in the index."""
+    """The note on worktrees and submodules in the tree, which are not indexed."""
     if not nested:
         return ""
     count = max(reasons.get("nested_repository", 0), len(nested))
@@ -113,7 +113,7 @@ def render_dry_run(
 ) -> None:
     """List the files that would be indexed, one per line; then count the others by reason, with examples.
 
-    With `verbose`, all of these are listed, each with the rule that excludes it.
+    With `verbose`, all the others are listed, each with the rule that excludes it.
     """
     render_files(files, file=file)
     reasons: dict[str, list[Skip]] = {}

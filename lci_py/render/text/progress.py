@@ -84,7 +84,7 @@ class Progress:
         self._drawn = True
 
     def _share_done(self, stage: str, done: int, total: int) -> float:
-        """The share of the run that is done. A segment that is written before all files are parsed does not count."""
+        """The share of the run that is done. Segments written before all files are parsed do not count."""
         if stage not in self._ends or (stage != "parse" and not self._parsed):
             return 0.0
         names = list(self._ends)
@@ -129,7 +129,7 @@ class Progress:
 
 
 def _ends_of(files: int, found: int) -> dict[str, int]:
-    """The end of each stage, as a share of a run that extracts `files` of `found` files."""
+    """The end of each stage as a share of the whole run, which extracts `files` of the `found` files."""
     if found and files * 10 < found:
         return _REFRESH_ENDS
     if files < _MANY_FILES:

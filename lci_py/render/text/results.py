@@ -68,7 +68,7 @@ class _Listing:
     def header(self, r: Result, tail: str) -> Iterator[str]:
         """`path:line  kind name  tail`; on a terminal the tail is aligned to the right if there is room.
 
-        The name gets a line of its own where the place leaves too little room for its last two parts.
+        The name gets a line of its own if the path leaves too little room for its last two parts.
         """
         style, signs = self.style, self.signs
         flags = self.flags(r)
@@ -111,7 +111,7 @@ class _Listing:
         return "".join(f"  {self.signs.warn} {word}" for word in words)
 
     def code(self, r: Result) -> tuple[int, list[str], list[str]]:
-        """The number of the first line, the lines, and as they are in the file if matches in them are marked."""
+        """The number of the first line; the lines to show; and the lines as in the file, if matches are marked."""
         lines = visible(r.snippet).split("\n")[: self.snippet_lines] if r.snippet else []
         return r.snippet_line or r.line, lines, r.snippet.split("\n") if self.style.color and r.marks else []
 
@@ -180,7 +180,7 @@ class _Listing:
             yield self.aside(self.fitting(label.replace("_", " "), shown, total))
 
     def fitting(self, label: str, names: list[str], total: int) -> str:
-        """`callers: A.b, C.d (+3)`, as much as the terminal has room for: first the names lose their beginnings."""
+        """`callers: A.b, C.d (+3)`, as much as fits: names lose their beginnings before any is left out."""
         text = ""
         ends = [_TWO_PARTS.sub("", name, count=1) for name in names]
         for some in (names, *(ends[:kept] for kept in range(len(ends), 0, -1))):
@@ -260,7 +260,7 @@ class _Listing:
             yield self.aside(f"{ranks}  {visible_line(move['file'])}:{move['line']}  {named}".rstrip())
 
     def warning(self, text: str) -> Iterator[str]:
-        """A sentence on as many lines as it needs: its end says what to do, so it is not cut."""
+        """A sentence, wrapped: its end says what to do, so it must not be cut."""
         for line in sentence(text, self.layout, _INDENT):
             yield self.style(line, "warn")
 
@@ -328,7 +328,7 @@ def _by_file(results: Iterable[Result]) -> dict[str, list[Result]]:
 
 
 def _short_link(link: GraphLink, r: Result) -> str:
-    """`name:line` of a neighbour in the same file; for other files also the file's name, which is enough to find it."""
+    """`name:line` of a neighbour in the same file; `name file:line` with the file's base name for other files."""
     name = link.qualified_name or link.symbol
     if not name:
         return f"{link.file}"
@@ -366,7 +366,7 @@ def _flat(text: str) -> str:
 def _found_by(r: Result) -> str:
     """`dense +bm25 +symbolic`: the view that contributes most to the score, and the other views.
 
-    With `--explain`, the score before them: alone it says nothing. That of a structural match is always 1.
+    With `--explain`, the score comes first: without its summands it says nothing. A structural match always scores 1.
     """
     if r.via is not None and not r.mode_score:
         return ""  # only the graph found it, no view
@@ -437,7 +437,7 @@ def render(
 
 
 def render_definitions(answer: Answer, page: Page, *, footer: bool = True) -> None:
-    """Write the answer of `lci def`: place, kind and name, signature, and first line of the doc comment."""
+    """Write the answer of `lci def`: location, kind and name, signature, and first line of the doc comment."""
     # There is no score, since every definition of the name counts, and no snippet, which would repeat the signature.
     listing = _Listing(answer, page.layout, 1)
     for result in answer.results:

@@ -82,7 +82,7 @@ def _head(item: ShownCode, layout: Layout) -> str:
 
 
 def _calls(label: str, calls: Calls, layout: Layout) -> Iterator[str]:
-    """The callers with the line of their first call, as in `lci callers`; the callees with that of their definition."""
+    """The callers with the line of their first call, as in `lci callers`; callees with the line of their definition."""
     style = layout.style
     more = f", the first {len(calls.shown)}" if len(calls.shown) < calls.total else ""
     yield style(f"{label}: {calls.total:,}{more}", "dim")

@@ -1,4 +1,4 @@
-"""Similar definitions as text, each with its similarity and what that consists of."""
+"""Similar definitions as text, each with its similarity and the parts of that."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def _is_plain(text: str) -> bool:
 
 
 def visible(text: str) -> str:
-    r"""`text` with every control character and every invisible one spelled out, except newline and tab.
+    r"""`text` with control and invisible characters spelled out, except newline and tab.
 
     Joiners (U+200C, U+200D) belong to some scripts and emoji, but invisibly they can make two names differ, so they are
     spelled out as well. A CRLF line end counts as a newline: a file from Windows would otherwise show ``\r`` on every
@@ -109,7 +109,7 @@ def shorten(text: str, width: int | None, ellipsis: str) -> str:
 
 
 def shorten_start(text: str, width: int, ellipsis: str) -> str:
-    """The end of a text that is too wide: of a path or a qualified name it says more than the beginning."""
+    """The end of a text, cut to `width`: of a path or a qualified name it says more than the beginning."""
     if width_of(text) <= width:
         return text
     left, start = width_of(text) - max(1, width - len(ellipsis)), 0

@@ -27,7 +27,7 @@ def render(answer: UnusedAnswer, page: Page, *, footer: bool = True, each: bool 
 
     Args:
         footer: Whether to end with the number of results, and of what is not listed.
-        each: Whether to list all that are not certain, instead of the likeliest.
+        each: Whether to list all uncertain definitions, instead of the likeliest ones.
     """
     layout, shown = page.layout, len(answer.results)
     for certainty, group in groupby(answer.results, key=lambda one: one.certainty):

@@ -57,8 +57,9 @@ class LineMatcher:
         self, terms: Iterable[tuple[str, float]], phrases: Iterable[str] = (), forms: Iterable[str] = ()
     ) -> None:
         """Args:
-        terms: As in `TextQuery`, with their weights. phrases: Quoted texts. forms: Terms that are other forms of a word
-        of the query.
+        terms: As in `TextQuery`, with their weights.
+        phrases: Quoted texts.
+        forms: Terms that are other forms of a word of the query.
         """
         self._forms = frozenset(forms)
         # Integers, so that the order of addition does not matter.

@@ -45,7 +45,8 @@ class Structure:
 
     def __init__(self, snapshot: Snapshot, filters: Filters, found: Sequence[Row]) -> None:
         """Args:
-        filters: The filters of the flags and of the query. found: All results of the mode.
+        filters: The filters of the flags and of the query.
+        found: All results of the mode.
         """
         self._snapshot, self.filters = snapshot, filters
         self._ranks = {row["id"]: rank for rank, row in enumerate(found, 1)}
@@ -108,7 +109,8 @@ class Single(_Units):
 
     def __init__(self, snapshot: Snapshot, filters: Filters, found: SingleViewResult) -> None:
         """Args:
-        filters: The filters of the flags and of the query. found: All results of the mode, to the last unit.
+        filters: The filters of the flags and of the query.
+        found: All results of the mode, to the last unit.
         """
         super().__init__(snapshot, filters, found.allowed)
         self._found = found
@@ -145,8 +147,10 @@ class Fusion(_Units):
         outcome: Outcome,
     ) -> None:
         """Args:
-        filters: The filters of the flags and of the query. query: The text the views were asked. allowed: [units] mask
-        of the candidates; None for all. outcome: The results of the views and their ranking.
+        filters: The filters of the flags and of the query.
+        query: The text the views were asked.
+        allowed: [units] mask of the candidates; None for all.
+        outcome: The results of the views and their ranking.
         """
         super().__init__(snapshot, filters, allowed)
         self._query, self._outcome = query, outcome

@@ -111,8 +111,9 @@ class _Search:
 
     def __init__(self, snapshot: Snapshot, name: str, others: _Others | None, before: re.Pattern[str] | None) -> None:
         """Args:
-        name: The identifier. others: Lines that are known to mean another definition. before: Pattern of the text that
-        must precede the identifier on its line.
+        name: The identifier.
+        others: Lines that are known to mean another definition.
+        before: Pattern of the text that must precede the identifier on its line.
         """
         self._snapshot = snapshot
         self._name = name

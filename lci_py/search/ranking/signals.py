@@ -55,8 +55,8 @@ class Measure:
         self, snapshot: Snapshot, query: TextQuery, hits: Mapping[View, HitList], graph: GraphIndex | None
     ) -> None:
         """Args:
-        hits: The hits of the views that answered; other views are not used. graph: The call graph; None if it cannot be
-        used.
+        hits: The hits of the views that answered; other views are not used.
+        graph: The call graph; None if it cannot be used.
         """
         self._snapshot, self._query, self._hits, self._graph = snapshot, query, hits, graph
         self._peaks: dict[str, float] | None = None

@@ -94,8 +94,8 @@ class PythonFlow(PythonHints):
         self, source: bytes, places: Mapping[int, int], imports: Sequence[Import], *, followed: bool
     ) -> None:  # fmt: skip
         """Args:
-        places: First byte of a definition's name to its symbol index. followed: Whether the points-to analysis covers
-        the file.
+        places: First byte of a definition's name to its symbol index.
+        followed: Whether the points-to analysis covers the file.
         """
         super().__init__(source)
         self._places = places

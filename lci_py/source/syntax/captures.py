@@ -82,8 +82,8 @@ class Captures:
         rest: Callable[[], Matches] | None = None,
     ) -> None:  # fmt: skip
         """Args:
-        parsed: The text that was parsed, with the same offsets, if it is not `source`. rest: Runs the query part whose
-        matches `complete` adds.
+        parsed: The text that was parsed, with the same offsets, if it is not `source`.
+        rest: Runs the query part whose matches `complete` adds.
         """
         self.source = source
         self.parsed = source if parsed is None else parsed  # what the tree was made of; the same offsets

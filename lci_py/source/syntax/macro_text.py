@@ -57,10 +57,10 @@ class MacroText:
 
     def __init__(self, attributes: Iterable[str], loops: Iterable[str], defines: dict[str, tuple[bool, int]]) -> None:
         """Args:
-        attributes: Macros beside a declaration that the index can ignore. loops: Macros before a block, besides those
-        with `for_each` in their name. defines: Macro to (whether it defines a function rather than a variable, number
-        of the argument with the defined name). Numbers start at 1; if there are fewer arguments, the last one has the
-        name.
+        attributes: Macros beside a declaration that the index can ignore.
+        loops: Macros before a block, besides those with `for_each` in their name.
+        defines: Macro to (whether it defines a function rather than a variable, number of the argument with the defined
+            name). Numbers start at 1; if there are fewer arguments, the last one has the name.
         """
         self._defines = {name.encode(): what for name, what in defines.items()}
         first = b"[A-Za-z_]" if any(not name[:1].isupper() for name in self._defines) else b"[A-Z]"
