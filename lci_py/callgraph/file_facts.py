@@ -114,8 +114,15 @@ class FileFacts:
         """The dotted name of a reopened type or module."""
         if place < 0:
             return self.head.package
-        around = self.qualified(self.parents[place]) or self.owners[place]
-        return f"{around}.{self.names[place]}" if around else self.names[place]
+        found = self._qualified.get(place)
+        if found is None:
+            around = self.qualified(self.parents[place]) or self.owners[place]
+            found = self._qualified[place] = f"{around}.{self.names[place]}" if around else self.names[place]
+        return found
+
+    @cached_property
+    def _qualified(self) -> dict[int, str]:
+        return {}
 
     @cached_property
     def outer(self) -> Sequence[int]:

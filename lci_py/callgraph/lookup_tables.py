@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -144,7 +144,7 @@ class Tables(Protocol):
     def first_lambda(self) -> Sequence[int]:
         """[files + 1] Number of each file's first anonymous function, and the number of all."""
 
-    def facts(self, file: int) -> FileFacts:
+    def facts(self, file: int, /) -> FileFacts:
         """Definitions, imports and bases of a file."""
 
     def calls(self, file: int) -> Sequence[CallSite]:
@@ -194,6 +194,25 @@ def _slot(kind: Any, owner: Any, name: Any) -> Any:
     return kind << 58 | name << 29 | owner
 
 
+class _KeptFacts(dict[int, FileFacts]):
+    """A cache of decoded facts in two generations. When the younger one is full, it replaces the older one."""
+
+    def __init__(self, decode: Callable[[int], FileFacts]) -> None:
+        super().__init__()
+        self._decode = decode
+        self._older: dict[int, FileFacts] = {}
+        self._symbols = 0
+
+    def __missing__(self, file: int) -> FileFacts:
+        found = self._older.pop(file, None) or self._decode(file)
+        if self._symbols > _KEPT_SYMBOLS // 2:
+            self._older, self._symbols = dict(self), 0
+            self.clear()
+        self[file] = found
+        self._symbols += len(found.kinds)
+        return found
+
+
 class MemoryTables:
     """The facts of all files in columns, with each string once. Add every file in path order, then call `freeze`."""
 
@@ -214,10 +233,9 @@ class MemoryTables:
         self._starts = {part: array("i", [0]) for part in _PARTS}
         self._declared: dict[str, array[int]] = {}
         self.sites: Counter[tuple[str, str]] = Counter()  # (family, name) -> calls of it on some receiver
-        # A cache of decoded facts in two generations. When the younger one is full, it replaces the older one.
-        self._kept: dict[int, FileFacts] = {}
-        self._older: dict[int, FileFacts] = {}
-        self._kept_symbols = 0
+        self.facts = _KeptFacts(
+            self._decode_facts
+        ).__getitem__  # without a call in Python: all of linking asks for them
         self.first_symbol = self._starts["symbols"]  # [files + 1]
         self.first_lambda = self._starts["lambdas"]  # [files + 1]
 
@@ -318,17 +336,6 @@ class MemoryTables:
         return [*first, len(self.files.heads)]
 
     # --- look-ups -------------------------------------------------------------------------------------------------
-
-    def facts(self, file: int) -> FileFacts:
-        found = self._kept.get(file)
-        if found is not None:
-            return found
-        found = self._older.pop(file, None) or self._decode_facts(file)
-        if self._kept_symbols > _KEPT_SYMBOLS // 2:
-            self._older, self._kept, self._kept_symbols = self._kept, {}, 0
-        self._kept[file] = found
-        self._kept_symbols += len(found.kinds)
-        return found
 
     def _decode_facts(self, file: int) -> FileFacts:
         text = self._text

@@ -88,6 +88,7 @@ class LookUps:
 
     def __init__(self, tables: Tables, sites: SiteCounts) -> None:
         self.tables = tables
+        self.facts = tables.facts
         self.files = tables.files
         self._paths = [head.path for head in self.files.heads]
         self.sites = sites
@@ -176,8 +177,7 @@ class LookUps:
                 self._memo.clear()
             found = self._memo[look_up] = key_of(look_up), self.value(look_up)
         self.keys.add(found[0])
-        answer: T = found[1]
-        return answer
+        return found[1]  # type: ignore[no-any-return]
 
     # --- files ----------------------------------------------------------------------------------------------------
 
@@ -200,7 +200,7 @@ class LookUps:
     def is_alone(self, file: int) -> bool:
         """Whether a Python file names no package around it: it may be a script, or a module beside one."""
         if file == self.own:
-            return runs_alone(self.tables.facts(file))
+            return runs_alone(self.facts(file))
         return self._ask(("alone", self.files.heads[file].path))
 
     def crate(self, name: str) -> Sequence[int]:
@@ -234,7 +234,7 @@ class LookUps:
     def stars(self, file: int) -> Sequence[Import]:
         """A file's star imports, which bind every name of a module."""
         if file == self.own:
-            return self.tables.facts(file).stars
+            return self.facts(file).stars
         return self._ask(("stars", self._paths[file]))
 
     def includes(self, file: int) -> frozenset[str]:
@@ -250,7 +250,7 @@ class LookUps:
     def in_module(self, file: int, name: str) -> ModuleName:
         """All that a name means at a file's top level."""
         if file == self.own:
-            facts = self.tables.facts(file)
+            facts = self.facts(file)
             place = facts.own_top.get(name, -1)
             found = self._definition(file, place) if place >= 0 else None
             return found, facts.typed.get((-1, name), ()), facts.bindings.get(name)
@@ -267,16 +267,16 @@ class LookUps:
 
     def place(self, item: Definition) -> int:
         """The place of a definition among the symbols of its file."""
-        return item.symbol - self.tables.facts(item.file).first
+        return item.symbol - self.facts(item.file).first
 
     def name(self, item: Definition) -> str:
         """The name of a definition."""
-        facts = self.tables.facts(item.file)
+        facts = self.facts(item.file)
         return facts.names[item.symbol - facts.first]
 
     def enclosing(self, item: Definition) -> Definition | None:
         """The definition directly around another one, in its file."""
-        facts = self.tables.facts(item.file)
+        facts = self.facts(item.file)
         parent = facts.parents[item.symbol - facts.first]
         return self._definition(item.file, parent) if parent >= 0 else None
 
@@ -287,37 +287,37 @@ class LookUps:
 
     def own_members(self, owner: Definition, name: str) -> list[Definition]:
         """As `all_inside`, for a definition."""
-        return self.all_inside(owner.file, self.place(owner), name)
+        return self.all_inside(owner.file, owner.symbol - self.facts(owner.file).first, name)
 
     def all_inside(self, file: int, place: int, name: str) -> list[Definition]:
         """All definitions of a name directly inside another definition."""
-        facts = self.tables.facts(file)
+        facts = self.facts(file)
         if file == self.own:
             places: Sequence[int] = facts.inside.get(place, {}).get(name, ())
         else:
-            asked: list[tuple[int, int]] = self._ask(("member", facts.head.path, facts.name_at(place), name))
-            places = [inner for outer, inner in asked if outer == place]
-        return [self._definition(file, inner) for inner in places]
+            asked: list[tuple[int, int]] = self._ask(("member", self._paths[file], facts.name_at(place), name))
+            places = [inner for outer, inner in asked if outer == place] if asked else ()
+        return [self._definition(file, inner) for inner in places] if places else []
 
     def typed(self, file: int, place: int, name: str) -> Sequence[TypeHint]:
         """Type hints of a name that a symbol binds (-1: the top level), in text order; without a name, those of a
         function's result.
         """
         if file == self.own:
-            return self.tables.facts(file).typed.get((place, name), ())
+            return self.facts(file).typed.get((place, name), ())
         if place < 0 and name:
             return self.in_module(file, name)[1]
-        owner = self.tables.facts(file).name_at(place) if place >= 0 else ""
+        owner = self.facts(file).name_at(place) if place >= 0 else ""
         asked: list[TypeHint] = self._ask(("typed", self._paths[file], owner, name))
         return [item for item in asked if item.scope == place] if asked else ()
 
     def hints(self, item: Definition, name: str) -> Sequence[TypeHint]:
         """As `typed`, for the names that a definition binds."""
-        return self.typed(item.file, self.place(item), name)
+        return self.typed(item.file, item.symbol - self.facts(item.file).first, name)
 
     def declarations(self, item: Definition, kind: int) -> list[str]:
         """The declarations about a definition: the texts of a kind of `TypeHint` from `TAKES` on."""
-        facts = self.tables.facts(item.file)
+        facts = self.facts(item.file)
         place = item.symbol - facts.first
         if item.file == self.own:
             return [hint.text for hint in facts.typed.get((place, kind), ())]
@@ -350,7 +350,7 @@ class LookUps:
 
     def methods(self, owner: Definition) -> list[str]:
         """The names of the methods inside a type, in text order."""
-        facts = self.tables.facts(owner.file)
+        facts = self.facts(owner.file)
         place = owner.symbol - facts.first
         if owner.file == self.own:
             return list(facts.inside.get(place, ()))
@@ -363,7 +363,7 @@ class LookUps:
         The type must be the only one of its name in the folder or, in languages that allow such methods anywhere, in
         the program.
         """
-        facts = self.tables.facts(owner.file)
+        facts = self.facts(owner.file)
         head = facts.head
         if has_rule(head.language, "inside_methods"):
             return []
@@ -383,14 +383,14 @@ class LookUps:
 
     def parts(self, owner: Definition) -> list[Definition]:
         """The declarations of a type that may name bases: itself, or all of a type that is opened again."""
-        facts = self.tables.facts(owner.file)
+        facts = self.facts(owner.file)
         if not has_rule(facts.head.language, "reopened_types"):
             return [owner]
         return self._ask(("deriving", facts.head.family, facts.qualified(self.place(owner))))
 
     def bases(self, owner: Definition) -> list[str]:
         """Names of the bases that a declaration of a type names."""
-        facts = self.tables.facts(owner.file)
+        facts = self.facts(owner.file)
         place = owner.symbol - facts.first
         if owner.file == self.own:
             return facts.base_names.get(place, [])
@@ -418,7 +418,7 @@ class LookUps:
 
     def arity(self, definition: Definition) -> int:
         """The arity of a definition, as in `source.syntax.arity`."""
-        facts = self.tables.facts(definition.file)
+        facts = self.facts(definition.file)
         place = definition.symbol - facts.first
         if definition.file == self.own:
             return facts.arities[place]
@@ -427,7 +427,7 @@ class LookUps:
 
     def expansion(self, macro: Definition) -> list[MacroText]:
         """All macros that a file defines under the name of one of them, each with the calls in its text."""
-        facts = self.tables.facts(macro.file)
+        facts = self.facts(macro.file)
         asked = ("expansion", facts.head.path, self.name(macro))
         found: list[MacroText] = self._expansion(*asked[1:]) if macro.file == self.own else self._ask(asked)
         return found
@@ -460,13 +460,13 @@ class LookUps:
     # --- answers --------------------------------------------------------------------------------------------------
 
     def _facts(self, path: str) -> Any:
-        return self.tables.facts(self.files.by_path[path])
+        return self.facts(self.files.by_path[path])
 
     def _definition(self, file: int, place: int) -> Definition:
-        facts = self.tables.facts(file)
-        symbol = facts.first + place
+        symbol = self.facts(file).first + place
         found = self._definitions.get(symbol)
         if found is None:
+            facts = self.facts(file)
             if len(self._definitions) >= _MEMO:
                 self._definitions.clear()
             around = facts.kind_around(place)
@@ -486,11 +486,11 @@ class LookUps:
         return files[:first], files[first:] if len(files) > first else ()
 
     def _open(self, family: str, package: str) -> list[int]:
-        facts = self.tables.facts
+        facts = self.facts
         return [file for file in self._package_files(family, package)[0] if offered_names(facts(file), package) is None]
 
     def _offering(self, family: str, package: str, name: str) -> list[int]:
-        facts = self.tables.facts
+        facts = self.facts
         first, others = self._package_files(family, package)
         files = [file for file in first if name in (offered_names(facts(file), package) or ())]
         for item in self._definitions_named(family, name) if others else ():
@@ -509,14 +509,14 @@ class LookUps:
                 self._n_variables = 0
             known = self._variables[folder] = {}
             for file in self.files.go_packages.get(folder, ()):
-                for name in self.tables.facts(file).variables:
+                for name in self.facts(file).variables:
                     known.setdefault(name, []).append(file)
             self._n_variables += len(known) + 1
         return known
 
     def _module(self, path: str, name: str) -> ModuleName:
         file = self.files.by_path[path]
-        facts = self.tables.facts(file)
+        facts = self.facts(file)
         place = facts.top.get(name, -1)
         found = self._definition(file, place) if place >= 0 else None
         return found, facts.typed.get((-1, name), ()), facts.bindings.get(name)
@@ -554,7 +554,7 @@ class LookUps:
         if texts is None:
             if len(self._macros) >= _MACRO_FILES:
                 del self._macros[next(iter(self._macros))]
-            texts = self._macros[file] = macro_texts(self.tables.facts(file), self.tables.calls(file))
+            texts = self._macros[file] = macro_texts(self.facts(file), self.tables.calls(file))
         return texts.get(name, [])
 
     def _heirs(self, family: str, name: str) -> list[Definition]:
@@ -564,7 +564,7 @@ class LookUps:
         return [
             (item, extended)
             for item in self._definitions_named(family, name)
-            for hint in self.tables.facts(item.file).typed.get((self.place(item), TAKES), ())
+            for hint in self.facts(item.file).typed.get((self.place(item), TAKES), ())
             if (extended := hint.extended)
         ][:_MOST_EXTENDING]
 
@@ -580,7 +580,7 @@ class LookUps:
         """The definitions of a name directly inside the types and modules of a qualified name."""
         found = []
         for item in self._definitions_named(family, name)[:_MOST_REOPENED]:
-            facts = self.tables.facts(item.file)
+            facts = self.facts(item.file)
             around = facts.parents[self.place(item)]
             if around >= 0 and facts.qualified(around) == qualified:
                 found.append(item)
@@ -590,7 +590,7 @@ class LookUps:
         """The types and modules of a qualified name that name bases."""
         found = []
         for item in self._definitions_named(family, qualified.rpartition(".")[2])[:_MOST_REOPENED]:
-            facts, place = self.tables.facts(item.file), self.place(item)
+            facts, place = self.facts(item.file), self.place(item)
             if place in facts.base_names and facts.qualified(place) == qualified:
                 found.append(item)
         return found

@@ -137,7 +137,7 @@ class Ancestry:
         found: dict[Definition, None] = {}
         library: list[str] = []
         for part in self._look.parts(owner):
-            facts = self._look.tables.facts(part.file)
+            facts = self._look.facts(part.file)
             own = part.symbol - facts.first
             mixes = has_rule(facts.head.language, "reopened_types")  # `include` stands inside the type
             for text in self._look.bases(part):

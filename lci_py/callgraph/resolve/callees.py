@@ -77,7 +77,7 @@ class Callees:
 
     def _overloads(self, at: Definition, arguments: int) -> list[Definition]:
         """All definitions of the same name beside this one. Without overloading the last one counts, as at run time."""
-        facts = self._look.tables.facts(at.file)
+        facts = self._look.facts(at.file)
         place = at.symbol - facts.first
         parent = facts.outer[place]
         if has_rule(facts.head.language, "templates") and at.kind in ("method", "constructor"):

@@ -170,7 +170,7 @@ class _CallResolver:
         self._resolved: dict[tuple[str, str, int, int], Targets] = {}  # by name, receiver, scope and arguments
         self.extended: set[tuple[str, str]] = set()  # names and receivers of calls of extension methods
         self._expansions = Expansions(self._look, linker.evaluator.names.scope, self)
-        self.facts = self._look.tables.facts(file)
+        self.facts = self._look.facts(file)
         self.imports = [(item, linker.imports.targets(file, item)) for item in self.facts.imports]
         self._imported_files = {target for _, targets in self.imports for target in targets}
         head = self.facts.head

@@ -146,7 +146,7 @@ class Evaluator:
             kind: `ARGUMENT` for functions, `PASSED` for objects.
             names: Those of the parameter: its name and its place.
         """
-        facts = self._look.tables.facts(file)
+        facts = self._look.facts(file)
         function, around = self._look.definition(file, place), facts.parents[place]
         is_type = function.kind in TYPE_KINDS
         makes = not is_type and (function.kind == "constructor" or facts.names[place] in language_rules.MAKING)
@@ -393,7 +393,7 @@ class Names:
         """The outermost place where a name means the same: the enclosing scope that may bind it, or -1 if none does."""
         if place < 0 or file != self._look.own:
             return place
-        facts = self._look.tables.facts(file)
+        facts = self._look.facts(file)
         language = name_rules(facts.head.language)
         if not language.scoped or name in RUST_MODULES:
             return place
@@ -410,6 +410,8 @@ class Names:
                 return holder if holder >= 0 else place
         bare = name.lstrip("$@:")
         scopes = facts.scopes.get(bare, ())
+        if language.lexical and not scopes:
+            return -1
         adopts = language.implicit_self
         holders = TYPE_KINDS if adopts else HOLDERS if language.module_scope and bare[:1].isupper() else ()
         while place >= 0 and place not in scopes:
@@ -419,7 +421,7 @@ class Names:
         return place
 
     def _name(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values:
-        facts = self._look.tables.facts(file)
+        facts = self._look.facts(file)
         language = name_rules(facts.head.language)
         if has_rule(language.name, "crates") and name in RUST_MODULES:
             return self._all.modules.rust_module(file, place, name)
@@ -451,7 +453,7 @@ class Names:
 
     def _enclosing_values(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values | None:
         """The values of a name in the innermost scope that has it; None if no scope has it."""
-        facts = self._look.tables.facts(file)
+        facts = self._look.facts(file)
         language = name_rules(facts.head.language)
         bare = name.lstrip("$@:")
         everywhere = language.implicit_self or file != self._look.own
@@ -490,7 +492,7 @@ class Names:
 
     def _is_adopted(self, file: int, place: int) -> bool:
         """Whether a method belongs to another type than the one around: its owner's, or an object's without a name."""
-        facts = self._look.tables.facts(file)
+        facts = self._look.facts(file)
         return bool(facts.owners[place] or (facts.kinds[place] == "method" and self._look.typed(file, place, "this")))
 
     def _in_scope(self, file: int, scope: int, name: str, depth: int, callee: bool, kind_of_self: int) -> Values:
@@ -499,7 +501,7 @@ class Names:
         Args:
             kind_of_self: `INSTANCE` or `CLASS`, of which the members of a type are taken.
         """
-        facts = self._look.tables.facts(file)
+        facts = self._look.facts(file)
         kind = facts.scope_kinds[scope]
         if kind in TYPE_KINDS:
             if not has_rule(facts.head.language, "implicit_self"):
@@ -519,7 +521,7 @@ class Names:
 
     def _is_in_class(self, file: int, place: int) -> bool:
         """Whether the object around is a class, in a method that is called on the class or in the class's body."""
-        facts = self._look.tables.facts(file)
+        facts = self._look.facts(file)
         if not has_rule(facts.head.language, "class_methods"):
             return False
         while place >= 0 and facts.scope_kinds[place] not in FUNCTION_KINDS and facts.scope_kinds[place] not in HOLDERS:
@@ -531,7 +533,7 @@ class Names:
         """The receiver object at a place; as an object of its bases, if `name` is a word for those. None if a function
         that is no method has a parameter or variable of the name.
         """
-        facts = self._look.tables.facts(file)
+        facts = self._look.facts(file)
         rules = name_rules(facts.head.language)
         kind = BASES if name in rules.supers else INSTANCE
         if kind == INSTANCE and self._is_in_class(file, place):
@@ -617,7 +619,7 @@ class Members:
         Args:
             of_name: Objects come first: the name alone means the object.
         """
-        facts = self._look.tables.facts(owner.file)
+        facts = self._look.facts(owner.file)
         if not has_rule(facts.head.language, "companions"):
             return [owner]
         beside = [
@@ -669,13 +671,16 @@ class Members:
         lineage = self._all.ancestry.lineage(owner)
         language = self._look.files.heads[owner.file].language
         apart = has_rule(language, "separate_members")
-        if has_rule(language, "class_methods"):
-            for current in lineage:
-                for item in (*self._look.own_members(current, name), *self._look.outside_members(current, name)):
-                    if self.is_of_class(item) == of_class:
-                        return (value_of(item, SELF),)
+        others: dict[int, Definition | None] = {}
+        by_class = has_rule(language, "class_methods")
+        for current in lineage if by_class else ():
+            items = [*self._look.own_members(current, name), *self._look.outside_members(current, name)]
+            for item in items:
+                if self.is_of_class(item) == of_class:
+                    return (value_of(item, SELF),)
+            others[current.symbol] = items[0] if items else None
         for current in lineage:
-            found = self._look.member(current, name)
+            found = others[current.symbol] if by_class else self._look.member(current, name)
             if found is not None:
                 return (value_of(found, SELF),)
             values = None if apart else self._fields(current, name, depth)
@@ -735,7 +740,7 @@ class Types:
         """The values assigned to a local with a declared type, if each is one object that a call creates."""
         given = [row for row in rows if row.is_value]
         scope = rows[0].scope
-        if scope < 0 or self._look.tables.facts(file).scope_kinds[scope] not in _LOCALS:
+        if scope < 0 or self._look.facts(file).scope_kinds[scope] not in _LOCALS:
             return ()
         made: list[Value] = []
         for row in given[:MOST_VALUES]:
@@ -807,7 +812,7 @@ class Types:
         return found
 
     def _in_scope(self, file: int, place: int, name: str, depth: int) -> Values:
-        facts = self._look.tables.facts(file)
+        facts = self._look.facts(file)
         scope = place
         while scope >= 0:
             found = self._look.inside(file, scope, name)
@@ -820,7 +825,7 @@ class Types:
 
     def _inherited(self, file: int, place: int, name: str) -> Values:
         """The type that a type around has from one of its bases."""
-        facts = self._look.tables.facts(file)
+        facts = self._look.facts(file)
         if self._look.binding(file, name) is not None or not has_rule(facts.head.language, "implicit_self"):
             return ()
         while place >= 0:

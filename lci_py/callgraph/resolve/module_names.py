@@ -64,12 +64,14 @@ class ModuleNames:
         self._rows = rows
         self._attribute = attribute
         self._memo: dict[tuple[int, str, int, bool], Values] = {}
+        self._stars: dict[int, list[Star]] = {}
         self._known_stars: dict[int, Shared[list[Star]]] = {}
         self._stars_left = 0  # of the look-up in progress; 0 if none is
 
     def start(self) -> None:
         """Begin with a file."""
         self._memo.clear()
+        self._stars.clear()
 
     def outside(self, file: int, name: str, depth: int) -> Values:
         """The values of a name outside all definitions of a file."""
@@ -142,12 +144,14 @@ class ModuleNames:
             self._stars_left = 0
 
     def _through_stars(self, file: int, name: str, depth: int) -> Values:
+        family = self._look.files.families[file]
+        is_package = has_rule(family, "packages")
         for star, targets, package, open_files in self._stars_of(file):
             offering: Collection[int] = targets
             if package and name != "this":  # which every type and namespace has
-                offering = self._look.offering(self._look.files.families[file], package, name)
-                offering = sorted({*offering, *open_files})
-            elif has_rule(self._look.files.families[file], "packages"):
+                offering = self._look.offering(family, package, name)
+                offering = sorted({*offering, *open_files}) if open_files else offering
+            elif is_package:
                 return in_package(self._look, self._rows, targets[0], name, depth)
             for target in offering:
                 if target != file:
@@ -161,7 +165,10 @@ class ModuleNames:
         return ()
 
     def _stars_of(self, file: int) -> list[Star]:
-        return self._look.shared(self._known_stars, file, self._find_stars, file)
+        known = self._stars.get(file)
+        if known is None:
+            known = self._stars[file] = self._look.shared(self._known_stars, file, self._find_stars, file)
+        return known
 
     def _find_stars(self, file: int) -> list[Star]:
         stars = []
@@ -247,7 +254,7 @@ class ModuleNames:
         """Rust's `crate` or `super`. In a module inside a file, `super` is the module of the file."""
         if name not in RUST_MODULES or not has_rule(self._look.files.heads[file].language, "crates"):
             return ()
-        facts = self._look.tables.facts(file)
+        facts = self._look.facts(file)
         while place >= 0 and facts.kinds[place] != "module":
             place = facts.parents[place]
         crates = self._import.crates

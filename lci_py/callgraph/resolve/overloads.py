@@ -266,7 +266,7 @@ class Overloads:
             at = self._known.get(symbol)
             if at is None or at.kind == "macro":  # what a macro calls gets other arguments
                 return targets
-            facts = self._look.tables.facts(at.file)
+            facts = self._look.facts(at.file)
             around = at.symbol - facts.first
             if at.kind not in TYPE_KINDS:
                 around = facts.parents[around]

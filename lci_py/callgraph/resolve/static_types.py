@@ -157,7 +157,7 @@ class TypesOfArguments:
 
     def _scope_of_types(self, file: int, place: int) -> int:
         """The outermost place of the file where a type's name means the same, so that equal types are equal values."""
-        facts = self._look.tables.facts(file)
+        facts = self._look.facts(file)
         while file == self._look.own and place >= 0 and facts.kinds[place] in FUNCTION_KINDS:
             if place in facts.inside:  # it may define types
                 break
@@ -221,7 +221,7 @@ class TypesOfArguments:
         return found
 
     def _of_name(self, file: int, place: int, name: str, depth: int) -> StaticTypes:
-        facts = self._look.tables.facts(file)
+        facts = self._look.facts(file)
         scope = place
         while scope >= 0:
             kind = facts.kinds[scope]

@@ -119,7 +119,7 @@ class StoredValues:
 
     def _of_plain(self, place: int, name: str, hops: int) -> dict[int, Definition]:
         """The functions in a variable, a parameter or a field of the own object."""
-        facts = self._look.tables.facts(self._file)
+        facts = self._look.facts(self._file)
         scope = place
         while scope >= 0:
             found: dict[int, Definition] = {}
@@ -308,7 +308,7 @@ class StoredFunctions:
 
     def _of_locals(self, caller: int, kind: int, name: str) -> list[Expr]:
         """The expressions stored in a local of a function of the file, or of an enclosing one."""
-        facts = self._look.tables.facts(self._file)
+        facts = self._look.facts(self._file)
         while caller >= 0:
             found = facts.of_locals.get((caller, kind, name))
             if found:
@@ -359,7 +359,7 @@ class StoredFunctions:
 
     def _own_types(self, caller: int) -> list[str]:
         """The enclosing class, or the one that a method names as its own."""
-        facts = self._look.tables.facts(self._file)
+        facts = self._look.facts(self._file)
         while caller >= 0:
             if facts.owners[caller] or facts.kinds[caller] in ("struct", "class", "union"):
                 return [facts.owners[caller] or facts.names[caller]]
@@ -406,7 +406,7 @@ class StoredFunctions:
         return SlotFunctions(found, True) if found or not all(self._is_in_macro(*row) for row in rows) else None
 
     def _is_in_macro(self, file: int, item: StoredFunction) -> bool:
-        return item.within >= 0 and self._look.tables.facts(file).kinds[item.within] == "macro"
+        return item.within >= 0 and self._look.facts(file).kinds[item.within] == "macro"
 
     def _by_name(self, field: str, hops: int) -> SlotFunctions:
         """The functions stored in fields of this name, whatever their type."""
@@ -443,7 +443,7 @@ class StoredFunctions:
         if kind in PARAMETERS:
             if within < 0 or hops <= 0:
                 return
-            facts = self._look.tables.facts(file)
+            facts = self._look.facts(file)
             for other, item in self._passed(file, facts.names[within], name):
                 yield from self._functions(other, item.within, item.value, hops - 1)
         elif len(value) > 1:
