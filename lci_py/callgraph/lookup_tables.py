@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, facts_of
-from lci_py.source.text.language_tables import has_rule
+from lci_py.source.text.language_tables import has_rule, words_of
 from lci_py.types.expressions import pack
 from lci_py.types.search import CALLABLE, IMPLICIT, KINDS
 from lci_py.types.source import Import, Lambda, StoredFunction, stored_of, typed_of
@@ -59,6 +59,11 @@ class Files:
     def families(self) -> list[str]:
         known = {head.language: head.family for head in self.heads}
         return [known[head.language] for head in self.heads]
+
+    @cached_property
+    def rules(self) -> list[frozenset[str]]:
+        """Per file, the rules of its language (`language_rules.RULES`)."""
+        return [words_of(head.language, "call_rules") for head in self.heads]
 
     @cached_property
     def folders(self) -> list[str]:

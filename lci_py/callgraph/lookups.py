@@ -25,7 +25,6 @@ from lci_py.callgraph.file_facts import (
 )
 from lci_py.callgraph.language_rules import lists_star_names
 from lci_py.callgraph.lookup_tables import Definition, Tables
-from lci_py.source.text.language_tables import has_rule
 from lci_py.types.expressions import PARAMETERS
 from lci_py.types.source import FIELD, FIELD_TYPE, TAKES, Import, StoredFunction, TypeHint
 
@@ -90,6 +89,7 @@ class LookUps:
         self.tables = tables
         self.facts = tables.facts
         self.files = tables.files
+        self.rules_of = self.files.rules
         self._paths = [head.path for head in self.files.heads]
         self.sites = sites
         self.keys: set[int] = set()
@@ -364,8 +364,8 @@ class LookUps:
         the program.
         """
         facts = self.facts(owner.file)
-        head = facts.head
-        if has_rule(head.language, "inside_methods"):
+        rules = self.rules_of[owner.file]
+        if "inside_methods" in rules:
             return []
         families, folders = self.files.families, self.files.folders
         type_ = (families[owner.file], folders[owner.file], self.name(owner))
@@ -374,17 +374,17 @@ class LookUps:
             found: list[Definition] = self._ask(("orphan", *type_, name))
             if found:
                 return found
-        if has_rule(head.language, "reopened_types"):
+        if "reopened_types" in rules:
             of_parts: list[Definition] = self._ask(("reopened", type_[0], facts.qualified(self.place(owner)), name))
             return of_parts
-        if has_rule(head.language, "adopting") and self.only_type(type_[0], type_[2]) == owner:
+        if "adopting" in rules and self.only_type(type_[0], type_[2]) == owner:
             return [item for item in self.all_named(type_[0], name) if item.owner == type_[2]]
         return []
 
     def parts(self, owner: Definition) -> list[Definition]:
         """The declarations of a type that may name bases: itself, or all of a type that is opened again."""
         facts = self.facts(owner.file)
-        if not has_rule(facts.head.language, "reopened_types"):
+        if "reopened_types" not in self.rules_of[owner.file]:
             return [owner]
         return self._ask(("deriving", facts.head.family, facts.qualified(self.place(owner))))
 

@@ -78,12 +78,13 @@ class Callees:
     def _overloads(self, at: Definition, arguments: int) -> list[Definition]:
         """All definitions of the same name beside this one. Without overloading the last one counts, as at run time."""
         facts = self._look.facts(at.file)
+        rules = self._look.rules_of[at.file]
         place = at.symbol - facts.first
         parent = facts.outer[place]
-        if has_rule(facts.head.language, "templates") and at.kind in ("method", "constructor"):
+        if "templates" in rules and at.kind in ("method", "constructor"):
             return self._of_cpp_type(at, facts.names[place], parent)
         if parent < 0:
-            if at.owner or at.kind != "function" or not has_rule(facts.head.language, "free_overloads"):
+            if at.owner or at.kind != "function" or "free_overloads" not in rules:
                 return self._look.variants(at)
             beside = self._look.in_folder(facts.head.family, facts.head.folder, facts.names[place])
             packages = [self._look.files.heads[item.file].package for item in beside]
@@ -92,12 +93,12 @@ class Callees:
                 if item.kind == "function" and not item.owner and package == facts.head.package
             ] or [at]  # fmt: skip
         found = self._look.all_inside(at.file, parent, facts.names[place])
-        if len(found) > 1 and has_rule(facts.head.language, "class_methods"):
+        if len(found) > 1 and "class_methods" in rules:
             of_class = self._members.is_of_class
             found = [item for item in found if of_class(item) == of_class(at)]
-        if len(found) < 2 or has_rule(facts.head.language, "overloads"):
+        if len(found) < 2 or "overloads" in rules:
             return found or [at]
-        if has_rule(facts.head.language, "by_arity"):
+        if "by_arity" in rules:
             found = [item for item in found if takes(self._look.arity(item), arguments)] or found
         return found[-1:]
 

@@ -175,6 +175,7 @@ class _CallResolver:
         self._imported_files = {target for _, targets in self.imports for target in targets}
         head = self.facts.head
         self._language = head.language
+        self._rules = self._look.rules_of[file]
         supers = language_rules.name_rules(head.language).supers
         self._delegates = supers | {"this"} if has_rule(head.language, "delegating") else frozenset()
         self._family = head.family
@@ -193,12 +194,7 @@ class _CallResolver:
         kind = self.facts.scope_kinds[caller] if caller >= 0 else ""
         targets = self.meant(name, receiver, caller, arguments, of_macro=kind == "macro")
         # Outside functions a macro mostly defines functions: then these call what is in its text.
-        if (
-            kind in FUNCTION_KINDS
-            and kind != "macro"
-            and has_rule(self._language, "expanding")
-            and self._has_macro(targets)
-        ):
+        if kind in FUNCTION_KINDS and kind != "macro" and "expanding" in self._rules and self._has_macro(targets):
             through = self._pointers.of_macro(caller, name)
             return (*targets, *self._expansions.of(caller, targets), *through)
         return targets
@@ -302,7 +298,7 @@ class _CallResolver:
 
     def meant(self, name: str, receiver: str, caller: int, arguments: int, *, of_macro: bool) -> Targets:
         """As `resolve`, without what macros call. `of_macro`: the call is in a macro's text."""
-        self._arguments = arguments if has_rule(self._language, "by_arity") else UNKNOWN
+        self._arguments = arguments if "by_arity" in self._rules else UNKNOWN
         return self._allowed_targets(self._targets_by_name(name, receiver, caller), arguments, of_macro=of_macro)
 
     def in_scope(self, file: int, place: int, name: str, arguments: int) -> Targets:
@@ -312,7 +308,7 @@ class _CallResolver:
     def _allowed_targets(self, targets: Targets, arguments: int, *, of_macro: bool) -> Targets:
         if arguments == NAMED:
             return overloads.targets_without_call(targets, self.known, of_macro=of_macro)
-        if has_rule(self._language, "inherited_overloads"):
+        if "inherited_overloads" in self._rules:
             targets = self._overloads.inherited(targets, arguments)
         targets = self._overloads.overriding(targets, arguments)
         return overloads.fitting(targets, arguments, self.known, self._overloads.arity)
@@ -325,7 +321,7 @@ class _CallResolver:
             return self._run(value._replace(text="new") for value in made)
         around = caller
         first = head_name(parse(receiver)) if receiver else name
-        in_method = name == "super" and has_rule(self._language, "super_calls")  # means the method of the same name
+        in_method = name == "super" and "super_calls" in self._rules  # means the method of the same name
         if first and not in_method:
             caller = self._evaluate.names.scope(self.file, caller, first)
         asked = (name, receiver, caller, self._arguments)
@@ -335,22 +331,22 @@ class _CallResolver:
             self._resolved[asked] = targets
         if len(targets) > MOST_HOOKS and (self.facts.first + around, HOOK | AMBIGUOUS) in targets:
             return ()  # one of many hooks calls all of them: whoever calls the first one says more
-        if not targets and has_rule(self._language, "storing"):
+        if not targets and "storing" in self._rules:
             return self._through_pointer(name, receiver, around)
         return targets
 
     def _targets_on_receiver(self, name: str, receiver: str, caller: int) -> Targets:
         """The definitions that a call on a receiver means."""
-        expr = parse_receiver(receiver) if has_rule(self._language, "extension_methods") else parse(receiver)
+        expr = parse_receiver(receiver) if "extension_methods" in self._rules else parse(receiver)
         values = self._evaluate.expression(self.file, caller, expr)
-        if not values and has_rule(self._language, "qualified"):
+        if not values and "qualified" in self._rules:
             named, rest = self._evaluate.qualified(self.file, parse(f"{receiver}.{name}"))
             if named and not rest:
                 return self._run(named)
         if not values:
             if self._is_bound(receiver, caller) or name in words_of(self._language, "builtin_methods"):
                 return ()
-            return self._only(name, methods=True, free=has_rule(self._language, "module_objects"))
+            return self._only(name, methods=True, free="module_objects" in self._rules)
         found: list[Value] = []
         for value in self._evaluate.holders(values):
             if value.kind == FUNCTION:  # a property, or what a function has as an attribute
@@ -364,21 +360,21 @@ class _CallResolver:
                 found = members
             else:
                 self.extended.add((name, receiver))
-        if name == "class" and has_rule(self._language, "class_of_objects"):
+        if name == "class" and "class_of_objects" in self._rules:
             found = [value for value in found if value.kind == FUNCTION]  # to ask for the class makes no object
         targets = self._run(found) or self._called_by_library(values, name)
-        if not targets and has_rule(self._language, "package_objects") and all(value.step == SELF for value in values):
+        if not targets and "package_objects" in self._rules and all(value.step == SELF for value in values):
             return self._only(name, methods=True, free=True)  # it may be inherited
         is_own = all(value.step == SELF and value.kind != BASES for value in values)
-        if not targets and is_own and has_rule(self._language, "mixins"):
+        if not targets and is_own and "mixins" in self._rules:
             return self._callees.in_derived(values, name)
-        if len(values) > 1 and has_rule(self._language, "typed") and any(v.kind == EXTERNAL for v in values):
+        if len(values) > 1 and "typed" in self._rules and any(v.kind == EXTERNAL for v in values):
             targets = tuple((symbol, step | AMBIGUOUS) for symbol, step in targets)
-        if not targets and has_rule(self._language, "extensions") and all(value.kind == INSTANCE for value in values):
+        if not targets and "extensions" in self._rules and all(value.kind == INSTANCE for value in values):
             return self._only(name, methods=True, free=True)
-        if has_rule(self._language, "virtual"):
+        if "virtual" in self._rules:
             targets = self._callees.with_overriding(targets, values, name)
-        elif has_rule(self._language, "method_sets"):
+        elif "method_sets" in self._rules:
             targets = self._callees.with_implementing(targets, values, name)
         return targets
 
@@ -412,9 +408,9 @@ class _CallResolver:
 
     def _through_pointer(self, name: str, receiver: str, caller: int) -> Targets:
         """The functions stored in a field, variable or parameter."""
-        if not has_rule(self._language, "expanding"):
+        if "expanding" not in self._rules:
             values = self._values
-            if not receiver and has_rule(self._language, "separate_names") and name[:1] != "$":
+            if not receiver and "separate_names" in self._rules and name[:1] != "$":
                 return ()  # a function's name, never a variable's
             return values.of_member(caller, receiver, name) if receiver else values.of_name(caller, name)
         if receiver:
@@ -424,7 +420,7 @@ class _CallResolver:
     def _is_bound(self, receiver: str, caller: int) -> bool:
         """Whether a receiver is bound to something, though its members are unknown."""
         steps = parse(receiver)
-        if steps and has_rule(self._language, "capital_types") and steps[0].name[:1].isupper():
+        if steps and "capital_types" in self._rules and steps[0].name[:1].isupper():
             return True
         if len(steps) == 2 and steps[1].kind == ATTR:
             owners = self._evaluate.names.name(self.file, caller, steps[0].name)
@@ -442,7 +438,7 @@ class _CallResolver:
         return False
 
     def _bare(self, name: str, caller: int) -> Targets:
-        if name == "super" and has_rule(self._language, "super_calls"):
+        if name == "super" and "super_calls" in self._rules:
             return self._of_super(caller)
         if name in words_of(self._language, "own_constructors"):
             return self._own_constructor(name, caller)
@@ -462,22 +458,22 @@ class _CallResolver:
         macro = self._macro(name)
         if macro:
             return macro
-        if name in self.facts.bindings or has_rule(self._language, "explicit_names"):
+        if name in self.facts.bindings or "explicit_names" in self._rules:
             return ()
         if self._is_of_library(name):
             return ()
-        implicit = has_rule(self._language, "implicit_self")
-        if implicit and has_rule(self._language, "mixins"):
+        implicit = "implicit_self" in self._rules
+        if implicit and "mixins" in self._rules:
             own = self._evaluate.names.own_object(self.file, caller, "self")
             inherited = self._callees.in_derived(own, name) or self._called_by_library(own, name)
             if inherited:
                 return inherited
-        return self._only(name, methods=implicit, free=True, anywhere=has_rule(self._language, "program_scope"))
+        return self._only(name, methods=implicit, free=True, anywhere="program_scope" in self._rules)
 
     def _is_of_library(self, name: str) -> bool:
         """Whether a name is a macro of a standard header that the file includes, and not of one of its own headers."""
         header = language_rules.STANDARD_MACROS.get(name, "")
-        if not header or not has_rule(self._language, "expanding"):
+        if not header or "expanding" not in self._rules:
             return False
         included = any(item.module == header and not targets for item, targets in self.imports)
         return included and not any(self._look.top(target, name) for target in sorted(self._imported_files))
@@ -495,7 +491,7 @@ class _CallResolver:
 
     def _macro(self, name: str) -> Targets:
         """The only macro of a name, in languages where it may be in any file."""
-        if not has_rule(self._language, "macros_anywhere"):
+        if "macros_anywhere" not in self._rules:
             return ()
         macro = self._look.only(self._family, name)
         return ((macro.symbol, PACKAGE),) if macro is not None and macro.kind == "macro" else ()
@@ -506,7 +502,7 @@ class _CallResolver:
     def _called_values(self, file: int, place: int, name: str) -> Values:
         """The values of a called bare name."""
         values = self._evaluate.names.name(file, place, name, callee=True)
-        if has_rule(self._language, "tagged_types"):
+        if "tagged_types" in self._rules:
             return tuple(value for value in values if value.kind != CLASS)
         return values
 
@@ -536,7 +532,7 @@ class _CallResolver:
 
     def _is_local(self, name: str, caller: int, *, of_file: bool = True) -> bool:
         """Whether a variable has the name. `of_file`: variables outside functions count as well."""
-        if has_rule(self._language, "separate_names"):
+        if "separate_names" in self._rules:
             return False
         while caller >= 0:
             if (caller, name) in self.facts.typed:
@@ -558,7 +554,7 @@ class _CallResolver:
             return (self._included_function(name) or self._several(name)) if anywhere else ()
         self.known[found.symbol] = found
         is_method = found.kind in ("method", "constructor")
-        if found.kind in TYPE_KINDS and found.around in TYPE_KINDS and has_rule(self._language, "nested_hidden"):
+        if found.kind in TYPE_KINDS and found.around in TYPE_KINDS and "nested_hidden" in self._rules:
             return ()
         if (is_method and not methods) or (self._look.files.heads[found.file].test and not self._test):
             return ()
@@ -573,7 +569,7 @@ class _CallResolver:
 
     def _included_function(self, name: str) -> Targets:
         """The `static` function of a source file that the file includes."""
-        for target in sorted(self._imported_files) if has_rule(self._language, "expanding") else ():
+        for target in sorted(self._imported_files) if "expanding" in self._rules else ():
             found = self._look.top(target, name)
             if found is not None and found.static:
                 self.known[found.symbol] = found
@@ -620,7 +616,7 @@ class _CallResolver:
             if item.kind in ("function", "macro") and (self._test or not self._look.files.heads[item.file].test)
         ]  # fmt: skip
         mark = AMBIGUOUS if len(found) > 1 else 0
-        if mark and has_rule(self._language, "expanding"):
+        if mark and "expanding" in self._rules:
             renamed = [item for item in found if item.file in self._imported_files and self._is_other_name(item, name)]
             found = renamed or self._nearest(found)
             # Where a header with a macro is included, its name is that macro.

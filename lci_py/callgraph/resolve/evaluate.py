@@ -86,6 +86,7 @@ class Evaluator:
         shared: Its answers are shared by all files (`LookUps.shared`).
         """
         self._look = look_ups
+        self._rules_of = look_ups.rules_of
         self.types = Types(self, look_ups)
         of_all = None if shared else Evaluator(look_ups, imports, shared=True)
         self.ancestry: Ancestry = Ancestry(
@@ -180,9 +181,9 @@ class Evaluator:
             values = self.types.declared(file, place, head.name, depth - 1)
         else:
             called = bool(rest) and rest[0].kind in (CALL, GIVEN)
-            called = called and has_rule(self._look.files.heads[file].language, "separate_names")
+            called = called and "separate_names" in self._rules_of[file]
             values = self.names.name(file, place, head.name, depth - 1, called)
-        if not values and rest and has_rule(self._look.files.heads[file].language, "qualified"):
+        if not values and rest and "qualified" in self._rules_of[file]:
             values, rest = self.qualified(file, steps)
         receivers: Values = ()
         for number, step in enumerate(rest):
@@ -257,8 +258,7 @@ class Evaluator:
         """The values whose members may be meant: in Rust, a module hides the function of its name."""
         if len(values) < 2:
             return values
-        heads = self._look.files.heads
-        modules = [v for v in values if v.kind == MODULE and has_rule(heads[v.files[0]].language, "crates")]
+        modules = [v for v in values if v.kind == MODULE and "crates" in self._rules_of[v.files[0]]]
         return tuple(modules) or values
 
     def _chained_receivers(self, values: Values, receivers: Values) -> Values:
@@ -297,7 +297,7 @@ class Evaluator:
         around = self._look.enclosing(at)
         if at.kind == "constructor":
             return (Value(INSTANCE, around, TYPE),) if around is not None else ()
-        overloaded = around is not None and has_rule(self._look.files.heads[at.file].language, "overloads")
+        overloaded = around is not None and "overloads" in self._rules_of[at.file]
         overloaded = overloaded and value.text != EXTENDING
         beside = self._look.own_members(around, self._look.name(at)) if around is not None and overloaded else []
         hints = [self._look.hints(one, "") for one in beside or [at]]
@@ -367,6 +367,7 @@ class Names:
     def __init__(self, evaluator: Evaluator, look_ups: LookUps) -> None:
         self._all = evaluator
         self._look = look_ups
+        self._rules_of = look_ups.rules_of
         self._memo: dict[tuple[int, int, str, int, bool], Values] = {}
 
     def start(self) -> None:
@@ -423,7 +424,7 @@ class Names:
     def _name(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values:
         facts = self._look.facts(file)
         language = name_rules(facts.head.language)
-        if has_rule(language.name, "crates") and name in RUST_MODULES:
+        if "crates" in self._rules_of[file] and name in RUST_MODULES:
             return self._all.modules.rust_module(file, place, name)
         if name in language.own:
             found = self.own_object(file, place, name, depth)
@@ -461,7 +462,7 @@ class Names:
         if not everywhere and not known:
             return None
         hidden = (callee and language.separate) or (name != bare and name[0] == "@")
-        of_objects = has_rule(language.name, "class_methods") and not self._is_in_class(file, place)
+        of_objects = "class_methods" in self._rules_of[file] and not self._is_in_class(file, place)
         kind_of_self = INSTANCE if of_objects else CLASS
         scope = place
         while scope >= 0:
@@ -504,7 +505,7 @@ class Names:
         facts = self._look.facts(file)
         kind = facts.scope_kinds[scope]
         if kind in TYPE_KINDS:
-            if not has_rule(facts.head.language, "implicit_self"):
+            if "implicit_self" not in self._rules_of[file]:
                 return ()
             value = Value(kind_of_self, self._look.definition(file, scope), SELF)
             members = self._all.members.as_field(value, name, depth - 1) if not callee else ()
@@ -522,7 +523,7 @@ class Names:
     def _is_in_class(self, file: int, place: int) -> bool:
         """Whether the object around is a class, in a method that is called on the class or in the class's body."""
         facts = self._look.facts(file)
-        if not has_rule(facts.head.language, "class_methods"):
+        if "class_methods" not in self._rules_of[file]:
             return False
         while place >= 0 and facts.scope_kinds[place] not in FUNCTION_KINDS and facts.scope_kinds[place] not in HOLDERS:
             place = facts.outer[place]
@@ -550,7 +551,7 @@ class Names:
                 if found is not None:
                     return (Value(kind, found, SELF),)
             place = facts.outer[place]
-        if place < 0 and has_rule(facts.head.language, "package_objects"):
+        if place < 0 and "package_objects" in self._rules_of[file]:
             return (Value(MODULE, None, SELF, files=(file,)),)
         return (Value(kind, self._look.definition(file, place), SELF),) if place >= 0 else ()
 
@@ -561,6 +562,7 @@ class Members:
     def __init__(self, evaluator: Evaluator, look_ups: LookUps, imports: ImportResolver) -> None:
         self._all = evaluator
         self._look = look_ups
+        self._rules_of = look_ups.rules_of
         self._import = imports
         self._extensions = ExtensionMethods(look_ups, evaluator.ancestry.lineage, imports)
         self._memo: dict[tuple[Value, str, int], Values] = {}
@@ -598,7 +600,7 @@ class Members:
             return (value._replace(kind=INSTANCE, step=SELF),)
         step = value.step
         found = self.of_type(value, name, depth) or self._of_class(value, name) or self._extensions.of(value, name)
-        if value.text[:1] == "<" or has_rule(self._look.files.heads[value.at.file].language, "generic"):
+        if value.text[:1] == "<" or "generic" in self._rules_of[value.at.file]:
             found = self._all.types.arguments.of_member(value, name, found, depth)
         if value.kind == INSTANCE and step != SELF:
             step = TYPE
@@ -620,7 +622,7 @@ class Members:
             of_name: Objects come first: the name alone means the object.
         """
         facts = self._look.facts(owner.file)
-        if not has_rule(facts.head.language, "companions"):
+        if "companions" not in self._rules_of[owner.file]:
             return [owner]
         beside = [
             item for item in self._look.all_named(facts.head.family, self._look.name(owner))
@@ -669,10 +671,10 @@ class Members:
             of_class: The member is taken from the type itself, not from an object of it.
         """
         lineage = self._all.ancestry.lineage(owner)
-        language = self._look.files.heads[owner.file].language
-        apart = has_rule(language, "separate_members")
+        rules = self._rules_of[owner.file]
+        apart = "separate_members" in rules
         others: dict[int, Definition | None] = {}
-        by_class = has_rule(language, "class_methods")
+        by_class = "class_methods" in rules
         for current in lineage if by_class else ():
             items = [*self._look.own_members(current, name), *self._look.outside_members(current, name)]
             for item in items:
@@ -694,7 +696,7 @@ class Members:
 
     def as_field(self, value: Value, name: str, depth: int) -> Values:
         """The values of a field, in languages where a method may have the same name."""
-        if value.at is None or not has_rule(self._look.files.heads[value.at.file].language, "separate_members"):
+        if value.at is None or "separate_members" not in self._rules_of[value.at.file]:
             return ()
         for current in self._all.ancestry.lineage(value.at):
             found = self._fields(current, name, depth)
@@ -713,6 +715,7 @@ class Types:
     def __init__(self, evaluator: Evaluator, look_ups: LookUps) -> None:
         self._all = evaluator
         self._look = look_ups
+        self._rules_of = look_ups.rules_of
 
     @cached_property
     def arguments(self) -> TypeArguments:
@@ -784,7 +787,7 @@ class Types:
             if last in language_rules.TUPLES:
                 text = ",".join(item.arguments)
             yield Value(MANY, None, TYPE, files=(file,), text=text, place=place)
-        elif item.name and not known and has_rule(self._look.files.heads[file].language, "typed"):
+        elif item.name and not known and "typed" in self._rules_of[file]:
             yield Value(EXTERNAL, None, TYPE, files=(file,), text=item.name[:200])
 
     def named(self, file: int, place: int, dotted: str, depth: int = DEPTH) -> Values:
@@ -792,20 +795,20 @@ class Types:
         names = [name for name in dotted.replace("::", ".").replace("\\", ".").split(".") if name]
         if not names or depth <= 0:
             return ()
-        language = self._look.files.heads[file].language
-        if has_rule(language, "module_scope") and self._look.binding(file, names[0]) is None:
+        rules = self._rules_of[file]
+        if "module_scope" in rules and self._look.binding(file, names[0]) is None:
             declared = find_dotted(self._look, file, place, ".".join(names))
             if declared is not None and declared.kind in HOLDERS:
                 return (value_of(declared, SCOPE if declared.file == file else PACKAGE),)
         values = self._in_scope(file, place, names[0], depth - 1)
-        if not values and len(names) > 1 and has_rule(language, "qualified"):
+        if not values and len(names) > 1 and "qualified" in rules:
             values, rest = self._all.qualified(file, tuple(Step(ATTR, name) for name in names))
             names = [names[0], *(step.name for step in rest)]
         for name in names[1:]:
             values = distinct(v for value in values for v in self._all.members.attribute(value, name, depth - 1))
         found = tuple(value for value in values if value.kind in (CLASS, EXTERNAL))
-        outside = len(names) > 1 and has_rule(language, "qualified") and names[0][:1].islower()
-        if not found and has_rule(language, "program_types") and not outside:
+        outside = len(names) > 1 and "qualified" in rules and names[0][:1].islower()
+        if not found and "program_types" in rules and not outside:
             only = self._look.only_type(self._look.files.families[file], names[-1])
             if only is not None:
                 return (value_of(only, PACKAGE),)
@@ -826,7 +829,7 @@ class Types:
     def _inherited(self, file: int, place: int, name: str) -> Values:
         """The type that a type around has from one of its bases."""
         facts = self._look.facts(file)
-        if self._look.binding(file, name) is not None or not has_rule(facts.head.language, "implicit_self"):
+        if self._look.binding(file, name) is not None or "implicit_self" not in self._rules_of[file]:
             return ()
         while place >= 0:
             if facts.scope_kinds[place] in TYPE_KINDS:

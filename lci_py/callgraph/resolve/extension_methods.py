@@ -72,6 +72,7 @@ class ExtensionMethods:
         lineage: Returns a type and its bases.
         """
         self._look = look_ups
+        self._rules_of = look_ups.rules_of
         self._lineage = lineage
         self._import = imports
 

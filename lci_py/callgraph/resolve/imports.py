@@ -13,7 +13,7 @@ from lci_py.callgraph.lookup_tables import INDEX_NAMES, Definition, shared_folde
 from lci_py.callgraph.lookups import MOST_PACKAGE_FILES, LookUps, Shared
 from lci_py.callgraph.resolve.npm_packages import NpmPackages
 from lci_py.callgraph.resolve.rust_paths import STANDARD, Crates
-from lci_py.source.text.language_tables import has_rule
+from lci_py.source.text.language_tables import has_rule, words_of
 from lci_py.types.source import Import
 
 _PREFIXES = frozenset({"crate", "self", "super", "$lib", "@", "~"})
@@ -53,7 +53,7 @@ class ImportResolver:
     def targets(self, file: int, item: Import) -> tuple[int, ...]:
         """The files that an import means: one, several for a package, none if it is not in the repository."""
         own = self._families[file]
-        place = self._folders[file] if any(has_rule(own, rule) for rule in _BY_FOLDER) else file
+        place = file if words_of(own, "call_rules").isdisjoint(_BY_FOLDER) else self._folders[file]
         return self._look.shared(self._memo, (own, place, item.module, item.name), self._find, file, item)
 
     def star_package(self, file: int, star: Import) -> str:
@@ -108,34 +108,35 @@ class ImportResolver:
         module = item.module
         folder = self._folders[file]
         own = self._families[file]
-        if has_rule(own, "packages"):
+        rules = words_of(own, "call_rules")
+        if "packages" in rules:
             return self._go_package(file, tuple(module.split("/")))  # an import names a folder, never a file
-        if has_rule(own, "npm_packages") and module[:1] not in (".", "/"):
+        if "npm_packages" in rules and module[:1] not in (".", "/"):
             found = self._npm.find(file, module)
             if found >= 0:
                 return (found,)
             if re.fullmatch(r"(?:node:)?[\w-]+", module):
                 return ()  # a bare name is an installed package, even if a file here has that name
-        if has_rule(own, "crates"):
+        if "crates" in rules:
             segments = [part for part in module.split("::") if part]
             within = self.crates.find(file, [*segments, *([item.name] if item.name not in ("", "*") else [])])
             if within >= 0 or (segments and segments[0] in (*STANDARD, "crate", "self", "super")):
                 return (within,) if within >= 0 else ()
-        if has_rule(own, "includes"):
+        if "includes" in rules:
             return self._include(folder, module)
-        if has_rule(own, "declared_imports"):
+        if "declared_imports" in rules:
             return self._declaring_files(file, item)
-        if has_rule(own, "file_modules"):  # A.B is a/b.ml, or a module in a.ml
+        if "file_modules" in rules:  # A.B is a/b.ml, or a module in a.ml
             parts = [part[:1].lower() + part[1:] for part in f"{module}.{item.name}".rstrip(".*").split(".")]
             return self._by_suffix(file, tuple(parts)) or self._by_suffix(file, tuple(parts[: module.count(".") + 1]))
-        if has_rule(own, "script_folders"):
+        if "script_folders" in rules:
             module = _SHELL_FOLDER.sub("", module)
         beside = posixpath.normpath(posixpath.join(folder, module))
         for path in (beside, f"{beside}.rb", module):  # require_relative, source, a path from the root
             found = self._look.at(path)
             if found >= 0:
                 return (found,)
-        if has_rule(own, "npm_packages") and module[:1] == ".":
+        if "npm_packages" in rules and module[:1] == ".":
             path = "" if beside == "." else beside
             entry = self._npm.entry_of(path)
             if entry >= 0 and module.rstrip("/").rpartition("/")[2] in (".", ".."):

@@ -60,6 +60,7 @@ class ModuleNames:
         attribute: Evaluates members of values.
         """
         self._look = look_ups
+        self._rules_of = look_ups.rules_of
         self._import = imports
         self._rows = rows
         self._attribute = attribute
@@ -78,8 +79,8 @@ class ModuleNames:
         found = self.in_module(file, name, depth)
         if found:
             return found
-        head = self._look.files.heads[file]
-        if has_rule(head.language, "folder_scope"):
+        head, rules = self._look.files.heads[file], self._rules_of[file]
+        if "folder_scope" in rules:
             named = self._look.in_folder(head.family, head.folder, name)
             beside = [found for found in named if head.test or not self._look.files.heads[found.file].test]
             beside = beside or [found for found in named if found.kind in TYPE_KINDS]  # `TestClass` is seldom a test
@@ -89,14 +90,14 @@ class ModuleNames:
                 return tuple(value_of(found, PACKAGE) for found in beside)
             if has_rule(head.family, "packages") and (values := in_package(self._look, self._rows, file, name, depth)):
                 return values
-        if has_rule(head.language, "program_types"):
+        if "program_types" in rules:
             only = self._look.only_type(head.family, name)
-            if only is not None and not (only.around in TYPE_KINDS and has_rule(head.language, "nested_hidden")):
+            if only is not None and not (only.around in TYPE_KINDS and "nested_hidden" in rules):
                 return (value_of(only, PACKAGE),)
-        if has_rule(head.language, "crates") and name[:1].islower():
+        if "crates" in rules and name[:1].islower():
             library = self._import.crates.library(file, name)
             return (Value(MODULE, None, IMPORT, files=(library,)),) if library >= 0 else ()
-        if has_rule(head.language, "file_modules") and name[:1].isupper():
+        if "file_modules" in rules and name[:1].isupper():
             return self.imported(file, Import(name, "", "", 0), name, depth)
         return ()
 
@@ -112,7 +113,7 @@ class ModuleNames:
     def _in_module(self, file: int, name: str, depth: int, outside: bool) -> Values:
         if (values := self._of_module(file, name, depth, outside)) is not None:
             return values
-        if has_rule(self._look.files.heads[file].language, "crates"):
+        if "crates" in self._rules_of[file]:
             passed_on = lambda other: [target for star in self._stars_of(other) for target in star.targets]  # noqa: E731
             return star_search(file, passed_on, lambda other: self._of_module(other, name, depth - 1, True))
         return self._by_stars(file, name, depth)
@@ -123,13 +124,13 @@ class ModuleNames:
         if found is not None and not is_own(found, self._look.files.families[file]):
             return self._rows(file, typed, depth)
         if found is not None:
-            rust = found.kind == "module" and has_rule(self._look.files.heads[file].language, "crates")
+            rust = found.kind == "module" and "crates" in self._rules_of[file]
             inner = self._import.crates.child(file, name) if rust else -1
             value = value_of(found, SCOPE) if inner < 0 else Value(MODULE, None, SCOPE, files=(inner,))
             imported = self._imported_as_well(file, name, found, depth)
             # What stands in a module inside the file is seen from there; an import is mostly the file's.
             return imported if imported and found.around == "module" else (value, *imported)
-        own = not outside or not has_rule(self._look.files.heads[file].language, "private_imports")
+        own = not outside or "private_imports" not in self._rules_of[file]
         if item is not None and own:
             return self.imported(file, item, name, depth)
         return self._rows(file, typed, depth) if typed or not own else None
@@ -184,7 +185,7 @@ class ModuleNames:
         """What a Rust file imports under a name that it also defines: a function beside the module of its name, or an
         alternative under another build condition.
         """
-        if not has_rule(self._look.files.heads[file].language, "crates"):
+        if "crates" not in self._rules_of[file]:
             return ()
         item = self._look.binding(file, name)
         if item is None or (defined.kind != "module" and item.module.startswith("super")):
@@ -196,15 +197,15 @@ class ModuleNames:
         """The values that an import binds a name to, through any re-exports."""
         targets = self._import.targets(file, item)
         original = "" if item.name == "*" else item.name
-        language = self._look.files.heads[file].language
-        if has_rule(language, "module_scope") and item.name != "*":
+        rules = self._rules_of[file]
+        if "module_scope" in rules and item.name != "*":
             full = ".".join(filter(None, (item.module, original))).replace("\\", ".").replace("::", ".").strip(".")
             declared = find_dotted(self._look, file, -1, f"::{full}")
             if declared is not None:
                 return (value_of(declared, IMPORT),)
-        if module_value := table_of(language).get("module_value"):
+        if module_value := table_of(self._look.files.heads[file].language).get("module_value"):
             values = self._module_value(targets, original, module_value, depth)
-            if values and (original or not has_rule(language, "npm_packages")):
+            if values and (original or "npm_packages" not in rules):
                 return values
             if values:  # the value, and what else the module sets on it: `module.exports.errors = errors`
                 return (*values, Value(MODULE, None, IMPORT, files=targets))
@@ -213,7 +214,7 @@ class ModuleNames:
             values = self._static(file, item, original, depth - 1) if own and original else ()
             return values or self._unresolved_import(file, item, original, name)
         wanted = original.rpartition(".")[2] or ("" if item.name in ("", "*") and item.alias else name)
-        if wanted and not has_rule(language, "packages"):
+        if wanted and "packages" not in rules:
             for target in self._import.holders(file, item, targets):
                 values = self.in_module(target, wanted, depth - 1, outside=True)
                 if not values and original:
@@ -231,7 +232,7 @@ class ModuleNames:
 
     def _static(self, file: int, item: Import, name: str, depth: int) -> Values:
         """A member of the type that an import names as its module."""
-        if not has_rule(self._look.files.heads[file].language, "static_imports"):
+        if "static_imports" not in self._rules_of[file]:
             return ()
         owners = self.in_module(file, holder_of(item), depth, outside=True)
         if not owners:  # a type in another one
@@ -252,7 +253,7 @@ class ModuleNames:
 
     def rust_module(self, file: int, place: int, name: str) -> Values:
         """Rust's `crate` or `super`. In a module inside a file, `super` is the module of the file."""
-        if name not in RUST_MODULES or not has_rule(self._look.files.heads[file].language, "crates"):
+        if name not in RUST_MODULES or "crates" not in self._rules_of[file]:
             return ()
         facts = self._look.facts(file)
         while place >= 0 and facts.kinds[place] != "module":

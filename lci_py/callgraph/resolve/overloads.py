@@ -24,7 +24,6 @@ from lci_py.callgraph.resolve.static_types import StaticTypes, TypesOfArguments
 from lci_py.source.extract.arguments import KNOWN, NO_LABEL, SEPARATOR, UNKNOWN
 from lci_py.source.extract.cpp_arguments import TEMPLATE, agree
 from lci_py.source.syntax.arity import has_defaults, lacks_only_defaults, takes, with_least
-from lci_py.source.text.language_tables import has_rule
 from lci_py.types.expressions import CAST
 from lci_py.types.search import TYPE_KINDS
 from lci_py.types.source import DEFAULTS, TAKES
@@ -121,7 +120,7 @@ class Overloads:
         self._ancestry = evaluator.ancestry
         self._known = known
         self._file = -1
-        self._language = ""
+        self._rules: frozenset[str] = frozenset()
         self._ranks = False
         self._given: dict[tuple[int, str], StaticTypes] = {}
         self._meant: dict[tuple[Targets, tuple[StaticTypes, ...], tuple[str, ...], bool], Targets] = {}
@@ -135,8 +134,8 @@ class Overloads:
     def start(self, file: int) -> None:
         """Begin with a file."""
         self._file = file
-        self._language = self._look.files.heads[file].language
-        self._ranks = has_rule(self._language, "templates")
+        self._rules = self._look.rules_of[file]
+        self._ranks = "templates" in self._rules
         self._types.start(file)
         self._given.clear()
         self._taken.clear()
@@ -244,12 +243,12 @@ class Overloads:
             place: Of the enclosing symbol, or -1.
             together: The targets are alternatives, whichever types they are in.
         """
-        inherited = has_rule(self._language, "inherited_overloads")
+        inherited = "inherited_overloads" in self._rules
         if len(targets) == 1 and not (inherited and self._is_of_derived(targets[0][0])):
             return targets
         texts = passed.split(SEPARATOR)
         names: tuple[str, ...] = ()
-        if "=" in passed and has_rule(self._language, "named_arguments"):
+        if "=" in passed and "named_arguments" in self._rules:
             names = tuple(text.rpartition("=")[0] for text in texts)
             texts = [text.rpartition("=")[2] for text in texts]
         given = tuple(self._argument(place, text) for text in texts)
@@ -278,7 +277,7 @@ class Overloads:
             groups.setdefault((step & ~AMBIGUOUS == OVERRIDE, *beside), []).append((symbol, step))
         kept: dict[bool, list[tuple[int, int]]] = {False: [], True: []}
         for (overriding, _, _), group in groups.items():
-            if overriding or not has_rule(self._language, "inherited_overloads"):
+            if overriding or "inherited_overloads" not in self._rules:
                 chosen = self._chosen(group, given)
             else:
                 chosen = self._chosen_of_lineage(group, given)
@@ -365,7 +364,7 @@ class Overloads:
         Returns:
             `[_NONE]` if it has no parameter of a given name.
         """
-        if texts is None or not has_rule(self._language, "named_arguments"):
+        if texts is None or "named_arguments" not in self._rules:
             return texts
         names = [text.partition(":")[0] for text in texts]
         types = [text.partition(":")[2] for text in texts]
@@ -375,7 +374,7 @@ class Overloads:
             return None
         left = list(range(len(types)))
         order: list[int] = []
-        in_order = self._names[:1] == (NO_LABEL,) or NO_LABEL in self._names or has_rule(self._language, "labels")
+        in_order = self._names[:1] == (NO_LABEL,) or NO_LABEL in self._names or "labels" in self._rules
         for number, name in enumerate(self._names):
             if not left:
                 return [_NONE]

@@ -72,14 +72,14 @@ class TypesOfArguments:
     def __init__(self, look_ups: LookUps, evaluator: Evaluator) -> None:
         self._look = look_ups
         self._evaluate = evaluator
-        self._language = ""  # of the file
+        self._rules: frozenset[str] = frozenset()
         self._known: dict[tuple[int, int, str], Definition | None] = {}
         self._cpp = CppTypes(self.definition, self._with_bases, self._made_of)
         self._made: dict[int, list[StaticType | None] | None] = {}
 
     def start(self, file: int) -> None:
         """Begin with a file."""
-        self._language = self._look.files.heads[file].language
+        self._rules = self._look.rules_of[file]
         self._known.clear()
         self._made.clear()
 
@@ -94,7 +94,7 @@ class TypesOfArguments:
         return self._expression(file, place, parse_cpp(text) if self._is_cpp(file) else parse(text), _DEPTH)
 
     def _is_cpp(self, file: int) -> bool:
-        return has_rule(self._look.files.heads[file].language, "templates")
+        return "templates" in self._look.rules_of[file]
 
     def _of_pointer(self, file: int, place: int, expr: Expr, depth: int) -> StaticTypes:
         """The types of a C++ expression that ends in address or dereference operators."""
@@ -148,7 +148,7 @@ class TypesOfArguments:
         if last in NUMBERS or last in TOP or last == "String":
             return StaticType(last, arrays)
         type_ = StaticType(last, arrays, None, file, self._scope_of_types(file, place), item.name)
-        if last == "Action" and has_rule(self._language, "delegates") and self.definition(type_) is None:
+        if last == "Action" and "delegates" in self._rules and self.definition(type_) is None:
             return StaticType(f"{LAMBDA}0", arrays)  # a function, like `Action<T>`
         if _VARIABLE.match(last):  # a type parameter, which may have a bound
             at = self.definition(type_)
@@ -209,7 +209,7 @@ class TypesOfArguments:
         if not found:
             values = self._evaluate.expression(file, place, expr, _DEPTH)
             member = before[-1] if last.kind == CALL else last
-            if member.kind == ATTR and has_rule(self._language, "own_conversions"):
+            if member.kind == ATTR and "own_conversions" in self._rules:
                 # A member of a library's type, of which only the name is known: `DateTime.Now`.
                 values = tuple(v for v in values if v.kind != EXTERNAL or not v.text.endswith(f".{member.name}"))
                 if not values and member.name in OF_NULLABLE:
@@ -333,11 +333,11 @@ class TypesOfArguments:
         if len(given) == 1:
             return self.fits_one(given[0], wanted)
         found = {self.fits_one(one, wanted) for one in given}
-        return MAYBE if (NO in found or has_rule(self._language, "templates")) and len(found) > 1 else max(found)
+        return MAYBE if (NO in found or "templates" in self._rules) and len(found) > 1 else max(found)
 
     def fits_one(self, given: StaticType, wanted: StaticType) -> int:
         """As `fits`, for one type."""
-        if has_rule(self._language, "templates"):
+        if "templates" in self._rules:
             return self._cpp.fits(given, wanted)
         primitive = wanted.name in NUMBERS
         if given.name.startswith((LAMBDA, REFERENCE)):
@@ -346,7 +346,7 @@ class TypesOfArguments:
             return NO if primitive and not wanted.arrays else EXACT
         if wanted.name in TOP and not wanted.arrays:
             simple = given.name in NUMBERS
-            return BOXED if simple and not given.arrays and not has_rule(self._language, "number_objects") else EXACT
+            return BOXED if simple and not given.arrays and "number_objects" not in self._rules else EXACT
         if given.arrays or wanted.arrays:
             return self._fits_array(given, wanted)
         return self._fits_value(given, wanted, primitive)
@@ -363,14 +363,10 @@ class TypesOfArguments:
         if name == wanted.name:
             return EXACT
         if name in NUMBERS:
-            if wanted.name in WIDER.get(name, ()) and not has_rule(self._language, "number_objects"):
+            if wanted.name in WIDER.get(name, ()) and "number_objects" not in self._rules:
                 return EXACT
             if primitive:
-                return (
-                    BOXED
-                    if not has_rule(self._language, "strict_types") and name == "int" and wanted.name in WHOLE
-                    else NO
-                )
+                return BOXED if "strict_types" not in self._rules and name == "int" and wanted.name in WHOLE else NO
             if BOXES.get(wanted.name) == name or wanted.name in OF_NUMBERS:
                 return BOXED
             return self._converted(wanted)
@@ -381,7 +377,7 @@ class TypesOfArguments:
             return EXACT if wanted.name in OF_TEXTS else self._converted(wanted)
         if name in BOXES:
             return EXACT if wanted.name in OF_NUMBERS else NO
-        if wanted.name in FINAL or (name == "Object" and has_rule(self._language, "strict_types")):
+        if wanted.name in FINAL or (name == "Object" and "strict_types" in self._rules):
             return NO
         at = self.definition(given)
         if at is not None:
@@ -396,7 +392,7 @@ class TypesOfArguments:
     def _converted(self, wanted: StaticType) -> int:
         """C#: a user-defined type may declare conversions from others."""
         known = wanted.name in SUPERTYPES or wanted.name in FINAL or wanted.name.startswith(LAMBDA)
-        return NO if known or not has_rule(self._language, "own_conversions") else CONVERTED
+        return NO if known or "own_conversions" not in self._rules else CONVERTED
 
     def _derived(self, at: Definition, wanted: StaticType) -> int:
         """How well an object of a type of the repository fits."""
@@ -425,10 +421,10 @@ class TypesOfArguments:
             return NO if count.isdigit() and int(count) != known else EXACT
         if wanted.name in FINAL:
             return NO
-        if wanted.name in TOP and not has_rule(self._language, "strict_types"):
+        if wanted.name in TOP and "strict_types" not in self._rules:
             return BOXED
         if wanted.name in TOP or wanted.name in SUPERTYPES:
-            return NO if has_rule(self._language, "strict_types") else MAYBE
+            return NO if "strict_types" in self._rules else MAYBE
         at = self.definition(wanted)
         return NO if at is not None and at.kind in ("class", "enum", "struct", "object") else EXACT
 

@@ -76,17 +76,19 @@ class StoredValues:
         self._known = known
         self._file = -1
         self._language = ""
+        self._rules: frozenset[str] = frozenset()
         self._fields: dict[tuple[int, str, int], dict[int, Definition]] = {}
 
     def start(self, file: int) -> None:
         """Resolve calls of this file from now on; forget what is cached for another."""
         self._file = file
         self._language = self._look.files.heads[file].language
+        self._rules = self._look.rules_of[file]
         self._fields.clear()
 
     def of_member(self, caller: int, receiver: str, name: str) -> Targets:
         """The functions in a field of an object, or in the receiver itself if `name` is the method that calls them."""
-        if has_rule(self._language, "function_tables"):
+        if "function_tables" in self._rules:
             return self._targets(
                 self._of_entry(caller, receiver, name) or self._held_functions(caller, parse(receiver))
             )
@@ -146,7 +148,7 @@ class StoredValues:
     def _of_attribute(self, place: int, steps: Expr, name: str, hops: int) -> dict[int, Definition]:
         """The functions in a field of an object; they may also be in a table of objects with positional fields."""
         found: dict[int, Definition] = {}
-        if has_rule(self._language, "function_tables"):
+        if "function_tables" in self._rules:
             return self._of_entry(place, ".".join(step.name for step in steps), name)
         objects = [value for value in self._evaluate.expression(self._file, place, steps) if value.at is not None]
         for value in objects:
