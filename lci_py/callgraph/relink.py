@@ -369,7 +369,7 @@ def _follow_again(
     was = before.program.renumbered(successors)
     kept = was.only(numbers.stays[before.program.files])
     if paths_differ:
-        kept = Meanings(numbers.new, sites).again(kept)
+        kept = Meanings(LookUps(numbers.new, sites)).again(kept)
     program = join_programs([kept, program_of(numbers.new, sites, fresh)])
     if is_same_but_for_lines(was, program):
         return PointsToResult(program, before.solution)

@@ -47,7 +47,8 @@ class Nodes(NamedTuple):
 
 def program_of(tables: Tables, sites: SiteCounts, files: Iterable[int]) -> Program:
     """The constraints of those of the files that the analysis covers."""
-    imports = Meanings(tables, sites)
+    look_ups = LookUps(tables, sites)
+    imports = Meanings(look_ups)
     found = []
     for file in files:
         head = tables.files.heads[file]
@@ -61,15 +62,16 @@ def program_of(tables: Tables, sites: SiteCounts, files: Iterable[int]) -> Progr
         except ValueError as error:
             raise DamagedIndexError(f"the symbolic shard: {error}") from error
         found.append(of_file(file, flow, imports.of(file), python=has_rule(head.language, "python_modules")))
+    look_ups.release()
     return join_programs(found)
 
 
 class Meanings:
     """Resolves the imports of files for the analysis."""
 
-    def __init__(self, tables: Tables, sites: SiteCounts) -> None:
-        self._tables = tables
-        self._imports = ImportResolver(LookUps(tables, sites))
+    def __init__(self, look_ups: LookUps) -> None:
+        self._tables = look_ups.tables
+        self._imports = ImportResolver(look_ups)
 
     def of(self, file: int) -> list[Meaning]:
         """The meaning of each import of a file."""
