@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -184,14 +185,13 @@ def _write_calls(db: sqlite3.Connection, rows: SegmentRows) -> None:
     texts: dict[str, int] = {}
 
     def numbered() -> Iterator[tuple[int, ...]]:
+        numbers, number_of = count(), texts.setdefault
         for file, record in enumerate(rows.records):
-            for call in record.extract.calls:
-                name = texts.setdefault(call.name, len(texts))
-                receiver = texts.setdefault(call.receiver, len(texts))
-                passed = texts.setdefault(call.passed, len(texts))
-                yield file, call.caller, name, receiver, call.line, call.arguments, passed
+            for name, receiver, line, caller, arguments, passed in record.extract.calls:
+                called, by = number_of(name, len(texts)), number_of(receiver, len(texts))
+                yield next(numbers), file, caller, called, by, line, arguments, number_of(passed, len(texts))
 
-    db.executemany("INSERT INTO calls VALUES (?,?,?,?,?,?,?,?)", ((i, *row) for i, row in enumerate(numbered())))
+    db.executemany("INSERT INTO calls VALUES (?,?,?,?,?,?,?,?)", numbered())
     db.executemany("INSERT INTO texts VALUES (?,?)", ((number, text) for text, number in texts.items()))
 
 

@@ -83,6 +83,7 @@ def arguments(language: str, captured: Captures, call: Node, callee: Node) -> tu
 def _argument_text(language: str, captured: Captures, call: Node) -> str:
     found: list[str] = []
     group = _group(language, call)
+    is_cpp = has_rule(language, "templates")
     for child in group.named_children if group is not None else ():
         kind = child.type
         if "comment" in kind:
@@ -91,7 +92,7 @@ def _argument_text(language: str, captured: Captures, call: Node) -> str:
         name = ""
         if kind in ("argument", "value_argument"):
             # `out`, `ref` and `*` stand before the value; `name:` and `name =` say which parameter is meant.
-            if any(part.type in (":", "=") for part in child.children):
+            if child.child_count > 1 and any(part.type in (":", "=") for part in child.children):
                 name = f"{captured.text(child.named_children[0])}="
             value = child.named_children[-1] if child.named_child_count else child.child(0)
             if value is not None and value.type == "declaration_expression":
@@ -99,13 +100,13 @@ def _argument_text(language: str, captured: Captures, call: Node) -> str:
                 plain = declared is not None and declared.type != "implicit_type"
                 found.append(name + (KNOWN + _type(declared) if declared is not None and plain else UNKNOWN))
                 continue
-        if has_rule(language, "templates"):
+        if is_cpp:
             found.append(_cpp_argument(captured, child))
         else:
             found.append(name + (_argument(captured, value) if value is not None else UNKNOWN))
     if has_rule(language, "trailing_lambdas") and (around := _trailing(captured, call)) is not None:
         found.append(_function(around))
-    if len(found) > _MOST or all(one == UNKNOWN for one in found):
+    if len(found) > _MOST or found.count(UNKNOWN) == len(found):
         return ""
     return SEPARATOR.join(found)
 

@@ -8,7 +8,6 @@ the methods' signatures added: an outline that answers questions about the type 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import cache, partial
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
@@ -162,8 +161,10 @@ def _settle(
     A short definition owns its lines after all if nothing else shares them.
     """
     defined = {symbol.line for symbol in symbols}
-    ranges = Counter((symbol.first_line, symbol.end_line) for symbol in symbols)
-    alone = {(s.first_line, s.end_line): i for i, s in enumerate(symbols) if ranges[s.first_line, s.end_line] == 1}
+    alone: dict[tuple[int, int], int] = {}  # the lines of definitions, -1 for those of several
+    for index, symbol in enumerate(symbols if blocks else ()):
+        span = symbol.first_line, symbol.end_line
+        alone[span] = -1 if span in alone else index
 
     def give(owner: int, first: int, last: int) -> None:
         runs.setdefault(owner, []).append((first, last))
@@ -197,7 +198,7 @@ def _settle(
         nearest = before if before >= 0 else after
         if nearest >= 0 and _few_words(first, last, lines) and defined.isdisjoint(range(first, last + 1)):
             give(nearest, first, last)
-        elif (first, last) in alone:
+        elif alone.get((first, last), -1) >= 0:
             give(alone[first, last], first, last)
         else:
             kept.append((first, last))

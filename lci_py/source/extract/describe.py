@@ -38,7 +38,7 @@ def prefix(captured: Captures, row: int) -> tuple[int, list[Node], list[Node]]:
         line_end = captured.source.find(b"\n", node.end_byte - 1)
         rest = captured.source[node.end_byte : line_end] if line_end >= 0 else b""
         # `#` alone: in the arguments of a Rust macro an attribute is a token and a group.
-        if captured.source[line_start : node.start_byte].strip() not in (b"", b"#") or _is_code(rest):
+        if captured.source[line_start : node.start_byte].strip() not in (b"", b"#") or (rest and _is_code(rest)):
             break  # a trailing comment belongs to the code before it, an attribute to the code after it
         if text is None:
             attributes.append(node)

@@ -211,6 +211,7 @@ def _calls(
     defined = {entity.name_node.start_byte for entity in finder.entities if entity.name_node is not None}
     calls: dict[int, Call] = {}
     bare: list[Node] = []
+    has_crates = has_rule(language, "crates")
     for captures in captured.calls:
         names = captures.get("callee")
         if not names:
@@ -228,7 +229,7 @@ def _calls(
         if at in calls and calls[at].name.endswith("=") and "setter" not in captures:
             continue
         owner = (receiver_of(receiver[0]) or outline(captured, receiver[0])) if receiver else ""
-        if receiver and has_rule(language, "crates"):
+        if receiver and has_crates:
             owner = path_before(captured.source, receiver[0].start_byte) + owner
         if narrowed and owner:
             owner = narrowed.receiver(owner, at)

@@ -378,6 +378,7 @@ class _Reader:
         self._is_passed = is_passed  # whether what calls pass is recorded
         self._is_cpp = is_cpp  # where the stars of pointers stand before the name
         self._parse = parse_cpp if is_cpp else parse
+        self._has_at = b"@" in captured.source
         self._callable = _Around(finder, symbols, CALLABLE, locals_)
         self._function = _Around(finder, symbols, FUNCTION_KINDS)
         self._type = _Around(finder, symbols, TYPE_KINDS)
@@ -386,20 +387,20 @@ class _Reader:
     def read(self, captures: dict[str, list[Node]]) -> Iterator[TypeHint]:
         captured = self._captured
         roles, others = _plan(tuple(captures))
-        given = captures.get("typed.declared", ())
-        hints = [type_text(text) for text in map(captured.text, given) if not _DEDUCED.match(text)]
-        is_declared = bool(hints) and self._is_cpp
-        if roles and not hints:
-            hints = list(self._hints(captures, roles))
+        hints: list[str | Expr] = []
         names = _names(captures)
-        if is_declared and given:
+        if given := captures.get("typed.declared"):
+            hints = [type_text(text) for text in map(captured.text, given) if not _DEDUCED.match(text)]
+        if hints and given and self._is_cpp:
             for node in names:
                 after = _stars(captured.source, given[-1].end_byte, node.start_byte, node.end_byte)
                 place, name = self._callable(node), captured.text(node)
                 yield from (_hint(place, name, _with_pointers(hint, after), place) for hint in hints)
             names = []
+        if roles and not hints:
+            hints = list(self._hints(captures, roles))
         # In Ruby, `@x` is a member by its name.
-        members = [node for node in names if captured.source[node.start_byte : node.start_byte + 1] == b"@"]
+        members = [node for node in names if captured.source.startswith(b"@", node.start_byte)] if self._has_at else []
         if others:
             for node in captures.get("typed.alias", ()):
                 text = hints[0] if hints and isinstance(hints[0], str) else ""
@@ -418,13 +419,16 @@ class _Reader:
         for node in names if not members else ():
             place = self._callable(node)
             name = without_colon(captured.text(node)).lstrip("$")
-            yield from (_hint(place, name, hint, place) for hint in hints or (self._argument(node, name),))
+            for hint in hints or (self._argument(node, name),):
+                yield _hint(place, name, hint, place)
 
     def _argument(self, node: Node, name: str) -> str | Expr:
         """The value of a parameter: what calls pass for it; "" for other names and languages."""
+        if not self._is_passed:
+            return ""
         parameter = node.parent if node.parent is not None and node.parent.type in _OPTIONAL else node
         group = parameter.parent
-        if not self._is_passed or group is None or group.type != "method_parameters":
+        if group is None or group.type != "method_parameters":
             return ""
         return Step(PARAMETER, str(group.named_children.index(parameter))), Step(ATTR, name)
 

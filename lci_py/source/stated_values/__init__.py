@@ -7,7 +7,7 @@ Both sides are in one file, so they are compared when it is indexed; the index s
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from lci_py.source.text.language_tables import shared_table
@@ -69,6 +69,7 @@ def _pattern(name: str) -> re.Pattern[str]:
     return re.compile(shared_table("stated_values")["files"][name], re.IGNORECASE)
 
 
+@lru_cache(maxsize=8)  # asked for the key of a record, and then by its extraction
 def is_own_code(path: str, language: str) -> bool:
     """Whether a file is code of the program itself. Part of the key of its record in the cache."""
     from lci_py.source.syntax.languages import TEXT, is_test  # a reader of the index needs no grammars

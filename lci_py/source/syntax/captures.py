@@ -86,6 +86,7 @@ class Captures:
         rest: Runs the query part whose matches `complete` adds.
         """
         self.source = source
+        self._plain = source.decode("ascii") if source.isascii() else None  # of which each byte is a character
         self.parsed = source if parsed is None else parsed  # what the tree was made of; the same offsets
         self.uses = uses
         self.entities: list[Entity] = []
@@ -189,6 +190,8 @@ class Captures:
         return index >= 0 and byte < self.uncalled[index][1]
 
     def text(self, node: Node) -> str:
+        if self._plain is not None:
+            return self._plain[node.start_byte : node.end_byte]
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def called(self, captures: dict[str, list[Node]]) -> str:
