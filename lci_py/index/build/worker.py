@@ -19,13 +19,14 @@ from lci_py.index.store.cache import Cache
 from lci_py.source import record_codec
 from lci_py.source.conditions import path_condition
 from lci_py.source.dataflow.lower import is_followed
+from lci_py.source.extract.extract import extract_stages
 from lci_py.source.extract.manifests import MANIFESTS
 from lci_py.source.file_record import define_data, process_stages
 from lci_py.source.repository.content import content_reason
 from lci_py.source.repository.files import read_file
 from lci_py.source.repository.workspace import is_workspace
 from lci_py.source.stated_values import is_own_code
-from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, QueryPart, detect, grammars_dir, load_languages, prepare
+from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, QueryPart, detect, grammars_dir, load_languages
 from lci_py.source.syntax.limits import UNPARSED
 from lci_py.source.text.digest import blake2b, digest
 from lci_py.source.text.language_tables import has_rule
@@ -33,18 +34,16 @@ from lci_py.types.source import FileRecord
 
 
 def prepare_workers(staged: bool, *found: Sequence[str]) -> None:
-    """Load what the workers that are about to be forked share: the languages, and the grammars of several batches.
-
-    Otherwise each worker would load them itself.
+    """Load what the workers that are about to be forked share: the grammars of several batches, and by extracting an
+    empty file the modules, tables and patterns that extraction loads when it first needs them.
 
     Args:
         staged: Whether they extract in stages.
         found: The languages of each of the first batches.
     """
-    load_languages()
     for language in set.intersection(*map(set, found)) if len(found) > 1 else ():
         with suppress(Exception):  # what is wrong with a grammar is found again with the first file
-            prepare(language, _first_part(staged))
+            next(extract_stages("", b"", language, part=_first_part(staged)))
 
 
 def _first_part(staged: bool) -> QueryPart:

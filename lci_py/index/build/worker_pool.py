@@ -45,6 +45,9 @@ def early_workers(jobs: int) -> Nursery | None:
     """Start the processes that will become workers before the tasks are known; None where processes are not forked."""
     if not _FORKS:
         return None
+    from lci_py.source.syntax.languages import is_test
+
+    is_test("")  # reads the languages and their names of tests, which this process needs as well as its workers
     return nursery(max(1, jobs), allow_last_resort, _import_worker)
 
 
