@@ -93,6 +93,8 @@ def _no_solution() -> Solution:
 
 #: Items of an array that are mapped together: so few that the memory for them is used again and again.
 PIECE = 1 << 18
+#: Runs that are shorter than this, on average, take longer to copy one by one than value by value.
+_SHORT = 100
 
 
 class Spliced:
@@ -116,6 +118,9 @@ class Spliced:
     def pieces(self) -> Iterator[NDArray[Any]]:
         """The pieces, in order."""
         end = len(self._former)
+        if len(self) < _SHORT * len(self._runs):
+            yield self.take(np.arange(len(self)))
+            return
         for start, stop, _ in self._runs.tolist():
             if start >= end:
                 yield self._new[start - end : stop - end].astype(self.dtype, copy=False)
@@ -135,9 +140,10 @@ class Spliced:
         starts, _, firsts = self._runs[np.searchsorted(self._runs[:, 2], places, side="right") - 1].T
         at, end = starts + places - firsts, len(self._former)
         found = np.zeros(len(places), self.dtype)
-        found[at < end] = self._former[at[at < end]]
+        former = self._former[at[at < end]]
+        found[at < end] = former if self._present is None else self._present[former]
         found[at >= end] = self._new[at[at >= end] - end]
-        return found if self._present is None else self._present[found]
+        return found
 
 
 @dataclass(frozen=True, eq=False)

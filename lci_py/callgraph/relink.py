@@ -165,7 +165,7 @@ class Splice:
         """
         sizes = np.zeros(n, np.int32)
         for first, stop, now in kept.tolist():
-            sizes[now : now + stop - first] = np.diff(former[first : stop + 1])
+            np.subtract(former[first + 1 : stop + 1], former[first:stop], out=sizes[now : now + stop - first])
         losing = _present(kept, np.searchsorted(former, dropped.astype(former.dtype), side="right") - 1)
         np.subtract.at(sizes, losing[losing >= 0], 1)
         np.add.at(sizes, owners, 1)

@@ -25,9 +25,13 @@ from tests.support.segments import Segmented, assert_same, full
 
 
 @examples(40)
-@given(histories(), st.sampled_from((0.0, 1.0, 1.0)), st.integers(0, 5))
-def test_a_refresh_equals_a_full_link(history: list[dict[str, str]], bulk_share: float, merge_at: int) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+@given(histories(), st.sampled_from((0.0, 1.0, 1.0)), st.integers(0, 5), st.sampled_from((0, 100)))
+def test_a_refresh_equals_a_full_link(
+    history: list[dict[str, str]], bulk_share: float, merge_at: int, short: int
+) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(edges, "_SHORT", short)  # with 0, each run of rows is copied by itself
+        patch.setattr(edges, "PIECE", 3)
         index = Segmented(Path(folder), history[0])
         for step, files in enumerate(history[1:]):
             found = index.refresh(files, bulk_share=bulk_share, merge=step == merge_at)
