@@ -43,7 +43,7 @@ _SUMMARIES = frozenset({"only", "type", "near", "folder", "orphan", "declaring"}
 
 
 def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
-    """A file's contributions to the answers of look-ups, of every kind in `LookUps` but "common"."""
+    """The contributions of a file to the answers of look-ups, for every kind in `LookUps` but "common"."""
     facts = tables.facts(file)
     head = facts.head
     path, language, family, folder = head.path, head.language, head.family, head.folder
@@ -132,7 +132,7 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
 
 
 class ChangedFiles(NamedTuple):
-    """The files that differ between two generations, as one of them has them: tables, and numbers in order."""
+    """The files that differ between two generations, in one of these: its tables, and the file numbers in order."""
 
     tables: StoredTables
     files: Sequence[int]
@@ -166,7 +166,7 @@ def site_changes(old: ChangedFiles, new: ChangedFiles) -> Counter[tuple[str, str
 
 
 def common_changes(change: Iterable[tuple[str, str]], before: Sites, after: Sites) -> dict[int, list[LookUp]]:
-    """As `changed_look_ups`, for names that have become common or are no longer."""
+    """As `changed_look_ups`, for names that became common, or are common no longer."""
     found: dict[int, list[LookUp]] = {}
     for family, name in change:
         if (before.count(family, name) > COMMON_CALLS) != (after.count(family, name) > COMMON_CALLS):
@@ -176,7 +176,7 @@ def common_changes(change: Iterable[tuple[str, str]], before: Sites, after: Site
 
 
 class Comparison:
-    """Compares the answers to a look-up before and after; contributions only show that they may differ."""
+    """Compares the answers to a look-up before and after a change; contributions only show that they may differ."""
 
     def __init__(self, old: StoredTables, new: StoredTables, before: Sites, after: Sites) -> None:
         self._sides = ((old, LookUps(old, before)), (new, LookUps(new, after)))
@@ -190,7 +190,7 @@ class Comparison:
 
 
 def _stable(tables: StoredTables, answer: Definition | Iterable[int] | None) -> object:
-    """An answer in stable terms."""
+    """An answer in stable terms: ids and paths instead of numbers."""
     heads = tables.files.heads
     if isinstance(answer, Definition):
         head = heads[answer.file]

@@ -104,9 +104,9 @@ class Spliced:
         self, former: NDArray[Any], new: NDArray[Any], runs: NDArray[Any], present: NDArray[Any] | None = None
     ) -> None:
         """Args:
-        runs: int64 [k, 3]: start and stop among the values of `former` with those of `new` behind them, and where they
-            go; they are in this order, and leave no gap.
-        present: The values now by the values of `former`; None if they are the same.
+        runs: int64 [k, 3]: start and stop of each run in `former` followed by `new`, and its start in the result. Runs
+            are in the order of the result, without gaps.
+        present: Maps the values of `former` to present ones; None if they are unchanged.
         """
         self._former, self._new, self._runs, self._present = former, new, runs, present
         self.dtype = np.result_type(former, new)
@@ -136,7 +136,7 @@ class Spliced:
         return found if dtype is None else found.astype(dtype)
 
     def take(self, places: NDArray[Any]) -> NDArray[Any]:
-        """The values at some places."""
+        """The values at the given indices."""
         starts, _, firsts = self._runs[np.searchsorted(self._runs[:, 2], places, side="right") - 1].T
         at, end = starts + places - firsts, len(self._former)
         found = np.zeros(len(places), self.dtype)
@@ -161,8 +161,8 @@ class Links:
         incoming: int32 [E], edge numbers sorted by target, then source.
         in_ptr: int32 [S + F + L + 1], where the edges into each node start in `incoming`.
         first_lambda: int32 [F + 1], the first anonymous function of each file, and L.
-        lambda_symbol: int32 [L], the symbol enclosing each, or -1.
-        lambda_line, lambda_end_line: int32 [L], its first and last line.
+        lambda_symbol: int32 [L], the symbol that encloses each anonymous function, or -1.
+        lambda_line, lambda_end_line: int32 [L], the first and the last line of each.
         key_start: int32 [F + 1], where the keys of each file start.
         keys: int32 [K], keys of the look-ups that each file's edges depend on (lookups.py): unsigned numbers of 32
             bits, stored as int32; within a file they ascend as unsigned numbers.
@@ -223,7 +223,7 @@ class Links:
 
 
 class Sites:
-    """How often each name is called on a receiver. Names are kept as hashes, which take less memory."""
+    """How often each name is called on a receiver. Names are stored as hashes, to save memory."""
 
     def __init__(self, keys: NDArray[Any], counts: NDArray[Any]) -> None:
         self.keys = keys
@@ -237,7 +237,7 @@ class Sites:
         return cls(np.zeros(0, np.int64), np.zeros(0, np.int32)).plus(counts)
 
     def plus(self, change: Mapping[tuple[str, str], int]) -> Sites:
-        """The sum of these counts and others, which may be negative."""
+        """The sum of these counts and a change, which may be negative."""
         keys = np.array([_site_key(*name) for name in change], np.int64)
         merged = np.concatenate([self.keys, keys])
         amounts = np.concatenate([self.counts, np.array(list(change.values()), np.int64)])
@@ -296,11 +296,11 @@ class EdgeBuffer:
 
     @property
     def n_arrays(self) -> int:
-        """How many `arrays` there are."""
+        """The number of arrays that `arrays` returns."""
         return len(self._columns) + 2
 
     def arrays(self) -> list[NDArray[Any]]:
-        """All collected values, for `extend`."""
+        """All collected values as arrays, for `extend`."""
         return [np.array(column, column.typecode) for column in (*self._columns, self._key_sizes, self._keys)]
 
     def extend(self, arrays: Sequence[NDArray[Any]]) -> None:
@@ -371,21 +371,21 @@ def assemble(
 
 
 def pointers(nodes: NDArray[Any], n: int) -> NDArray[Any]:
-    """Where the edges of each of `n` nodes start, by one end of each edge, ascending: [n + 1]."""
+    """Where the edges of each of `n` nodes start: [n + 1]. `nodes` has one end of each edge, ascending."""
     found = np.zeros(n + 1, np.int32)
     np.cumsum(np.bincount(nodes, minlength=n), out=found[1:])
     return found
 
 
 def _stable_order(values: NDArray[Any]) -> NDArray[Any]:
-    """Stable argsort of non-negative numbers by their halves, because numpy has a radix sort for 16 bits only."""
+    """Stable argsort of non-negative numbers, 16 bits at a time: numpy has a radix sort only for these."""
     low = np.argsort((values & 0xFFFF).astype(np.uint16), kind="stable").astype(np.int32)
     high = np.argsort((values[low] >> 16).astype(np.uint16), kind="stable")
     return low[high]
 
 
 def sort_edges(rows: NDArray[Any]) -> NDArray[Any]:
-    """Sort edges, int32 [5, E], by source, target, kind and line; equal ones keep their order."""
+    """Sort edges, int32 [5, E], by source, target, kind and line; ties keep their order."""
     if (rows[0, 1:] < rows[0, :-1]).any():
         # Both the edges of a full link, file by file, and those of a refresh are nearly in order, which this sort is
         # quick with.
@@ -411,7 +411,7 @@ def _ascend(rows: NDArray[Any]) -> bool:
 
 
 def distinct(rows: NDArray[Any]) -> NDArray[Any]:
-    """Sorted edges without repetitions: the first of those that differ only in the step."""
+    """Sorted edges without repetitions: of edges that differ only in the step, the first."""
     first = np.zeros(rows.shape[1], np.bool_)
     first[:1] = True
     for column in rows[:4]:

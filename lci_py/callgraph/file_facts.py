@@ -1,8 +1,8 @@
 """The facts of one file that linking needs: no signatures, no texts, and no names of definitions that code cannot refer
 to.
 
-A symbol's place is its index among the symbols of its file. The places of anonymous functions follow, as in
-`TypeHint.scope`.
+The *place* of a symbol is its index among the symbols of its file. Anonymous functions have the places after those, as
+in `TypeHint.scope`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class CallSite(NamedTuple):
 
 
 class BaseName(NamedTuple):
-    """The name of a base type of the symbol at a place; `line` is the symbol's."""
+    """The name of a base type; `line` and the index `place` are those of the derived type."""
 
     symbol: int
     name: str
@@ -82,10 +82,10 @@ class FileFacts:
 
     Attributes:
         first: Number of the file's first symbol; arbitrary if it has none.
-        names: Per symbol; may be "" if the symbol is not `CALLABLE`.
-        parents: Per symbol, the place of the enclosing symbol, which is smaller than its own; -1 at the top level.
+        names: The name of each symbol; may be "" if it is not `CALLABLE`.
+        parents: Per symbol, the index of the enclosing symbol, which is smaller than its own; -1 at the top level.
         static: Per symbol, whether it is visible only in its own file and in files that include it (C's `static`).
-        owners: Per symbol, as `owner` gives it.
+        owners: Per symbol, the result of `owner`.
         arities: Per symbol, as in `source.syntax.arity`.
         types, stored, lambdas, flow: As in `Extract`.
     """
@@ -126,7 +126,7 @@ class FileFacts:
 
     @cached_property
     def outer(self) -> Sequence[int]:
-        """Per place (of symbols and anonymous functions) the place of the enclosing scope."""
+        """Per symbol and anonymous function, the index of the enclosing scope."""
         if not self._scopes:
             return self.parents
         found = [*self.parents, *(item.symbol for item in self.lambdas)]
@@ -137,21 +137,21 @@ class FileFacts:
 
     @cached_property
     def _scopes(self) -> set[int]:
-        """The places of the anonymous functions that bind names."""
+        """The indices of the anonymous functions that bind names."""
         found = {item.within if item.kind == NESTED else item.scope for item in self.types}
         return {place for place in found if place >= len(self.kinds)}
 
     @cached_property
     def scope_kinds(self) -> Sequence[str]:
-        """Per place (of symbols and anonymous functions) its kind."""
+        """Per symbol and anonymous function, its kind."""
         return [*self.kinds, *(LAMBDA_KIND for _ in self.lambdas)] if self._scopes else self.kinds
 
     def name_at(self, place: int) -> str:
-        """The name at a place; "" for an anonymous function."""
+        """The name of the symbol at an index; "" for an anonymous function."""
         return self.names[place] if place < len(self.names) else ""
 
     def place_of(self, caller: int) -> int:
-        """The innermost scope of a call's `Call.caller`."""
+        """The index of the innermost scope of a call, from its `Call.caller`."""
         if caller >= -1:
             return caller
         number = -2 - caller
@@ -162,19 +162,18 @@ class FileFacts:
 
     @cached_property
     def callables(self) -> list[int]:
-        """Places of the symbols that are `CALLABLE`."""
+        """The indices of the symbols that are `CALLABLE`."""
         return [place for place, kind in enumerate(self.kinds) if kind in CALLABLE]
 
     @cached_property
     def top(self) -> dict[str, int]:
-        """Names defined at the file's top level, as other files see them, to the place of the first definition. An
-        anonymous function may wrap a whole module, so its definitions count too, after those outside.
-        """
+        """Names defined at the file's top level, as other files see them, to the index of the first definition. An
+        anonymous function may wrap a whole module, so its definitions count too, after those outside."""
         return self._first_places(hidden=True) | self.own_top if self._scopes else self.own_top
 
     @cached_property
     def own_top(self) -> dict[str, int]:
-        """As `top`, for the file itself: without what is in anonymous functions."""
+        """As `top`, for code in the file itself: without definitions in anonymous functions."""
         return self._first_places(hidden=False)
 
     def _first_places(self, *, hidden: bool) -> dict[str, int]:
@@ -211,7 +210,7 @@ class FileFacts:
 
     @cached_property
     def typed(self) -> dict[tuple[int, str | int], list[TypeHint]]:
-        """(Scope, `TypeHint.subject`) to its type hints, in text order; those of a function's result have no name."""
+        """(Scope, `TypeHint.subject`) to its type hints, in text order; hints of a function's result have no name."""
         found: dict[tuple[int, str | int], list[TypeHint]] = {}
         for item in self.types:
             found.setdefault((item.scope, item.subject), []).append(item)
@@ -267,7 +266,7 @@ class FileFacts:
         return frozenset(item.module.rpartition("/")[2] for item in self.imports)
 
     def offered(self, holder: str) -> frozenset[str] | None:
-        """All names that a star import of a package or namespace can find here, where `lists_star_names` holds.
+        """The names that a star import of a package or namespace finds in this file, if `lists_star_names` holds.
 
         Args:
             holder: The last part of the name of the package or namespace.
@@ -298,7 +297,7 @@ class FileFacts:
 
     @cached_property
     def _spaces(self) -> list[int]:
-        """Places of packages and namespaces."""
+        """The indices of packages and namespaces."""
         return [place for place in self.callables if self.kinds[place] in _SPACES]
 
     @cached_property
@@ -325,7 +324,7 @@ class FileFacts:
 
 
 def macro_texts(facts: FileFacts, calls: Iterable[CallSite]) -> dict[str, list[MacroText]]:
-    """By name, the macros of that name in a file, in text order, each with the calls in its text."""
+    """Name to the file's macros of that name, in text order, each with the calls in its text."""
     found: dict[int, list[tuple[str, str, int]]] = {
         place: [] for place, kind in enumerate(facts.kinds) if kind == "macro"
     }  # fmt: skip
@@ -339,7 +338,7 @@ def macro_texts(facts: FileFacts, calls: Iterable[CallSite]) -> dict[str, list[M
 
 
 def is_of_local(item: StoredFunction) -> bool:
-    """Whether only the enclosing function can mean the slot."""
+    """Whether only the enclosing function can refer to the slot."""
     return item.within >= 0 and item.kind in (LOCAL, VARIABLE_TYPE)
 
 
@@ -353,24 +352,24 @@ def is_top(kind: str, around: str, language: str = "") -> bool:
 
 
 def is_type(kind: str, family: str) -> bool:
-    """Whether a definition has members of its own. A Go `type` has; in other languages `type` is an alias."""
+    """Whether a definition has members. A Go `type` has; in other languages `type` is an alias."""
     return kind in TYPE_KINDS or (kind == "type" and has_rule(family, "method_sets"))
 
 
 def is_static(head: FileHead, kind: str, exported: bool) -> bool:
-    """Whether a function has internal linkage, or a macro is visible only in its file: it is not in a header."""
+    """Whether a function has internal linkage, or a macro is only visible in its file because that is no header."""
     is_own = kind == "macro" or (kind == "function" and not exported)
     return is_own and has_rule(head.language, "expanding") and head.path.endswith(_SOURCES)
 
 
 def is_shared(around: str) -> bool:
-    """Whether other files can see a definition; those inside functions are local."""
+    """Whether other files can see a definition, given its parent's kind; definitions inside functions are local."""
     return around not in FUNCTION_KINDS
 
 
 def owner(kind: str, around: str, scope: str, language: str) -> str:
-    """The type of a method that is defined outside of it (Go, Swift extensions, C++); of Ruby's `class Shop::Cart`, the
-    `Shop`, dotted; else "".
+    """The type to which a method defined outside of it belongs (Go, Swift extensions, C++); for Ruby's `class
+    Shop::Cart` the scope `Shop`, dotted; else "".
 
     `around` is the kind of the parent, or "".
     """
@@ -380,7 +379,7 @@ def owner(kind: str, around: str, scope: str, language: str) -> str:
 
 
 def runs_alone(facts: FileFacts) -> bool:
-    """Whether a Python file has imports, but none that is relative or names a folder that it is in."""
+    """Whether a Python file imports something, but nothing relative or from a folder that contains it."""
     around = set(facts.head.folder.split("/"))
     heads = {item.module.partition(".")[0] for item in facts.imports}
     return bool(heads) and "" not in heads and not heads & around
@@ -392,7 +391,7 @@ def is_include(item: Import) -> bool:
 
 
 def bound_import(item: Import, language: str) -> Import:
-    """The import as it binds a name: Python's `import a.b` binds the package `a`."""
+    """The import in the form that shows the bound name: Python's `import a.b` binds the package `a`."""
     if item.name or item.alias or not has_rule(language, "python_modules"):
         return item
     return item._replace(module=item.module.partition(".")[0] or item.module)
@@ -410,7 +409,7 @@ def bound_name(item: Import) -> str:
 
 
 def facts_of(head: FileHead, first: int, extract: Extract) -> FileFacts:
-    """The facts of an extracted file, whose first symbol has the number `first`."""
+    """The facts of an extracted file; `first` is the number of its first symbol."""
     symbols = extract.symbols
     return FileFacts(
         head,

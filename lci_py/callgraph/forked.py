@@ -55,7 +55,7 @@ class ForkedComputation:
         self._found = handle
 
     def result(self) -> Sequence[NDArray[Any]]:
-        """The arrays."""
+        """Wait for the arrays and return them."""
         if self._found >= 0:
             _, status = os.waitpid(self._process, 0)
             with open(self._found, "rb") as file:

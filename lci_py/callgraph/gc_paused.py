@@ -1,7 +1,7 @@
 """Pauses or slows the garbage collector while millions of long-lived values are created.
 
-What leads an index build makes no cycles worth a collection: its values live until a stage is done, and are freed by
-their counts. Workers do: the values of a parsed file refer to each other.
+The main process of an index build makes hardly any cycles: its values live until a stage is done, and are freed by
+reference counts. Workers make many: the values of a parsed file refer to each other.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MANY = 50_000
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Pause the collector: with so many values its runs take as long as all other work.
+    """Pause the collector, whose runs over so many values take as long as all other work.
 
     Values created meanwhile end up in the oldest generation, which the next runs skip.
     """
@@ -32,5 +32,5 @@ def gc_paused() -> Iterator[None]:
 
 
 def collect_rarely() -> None:
-    """Let the collector run less often from here on."""
+    """Make the collector run less often from now on."""
     gc.set_threshold(_MANY, *gc.get_threshold()[1:])

@@ -1,6 +1,6 @@
 """Language differences in the meaning of names, and names of the standard libraries.
 
-Which languages have a rule is said in grammars/: each lists its own as `call_rules`, and `has_rule` tells.
+Each language lists its rules as `call_rules` in grammars/; `has_rule` tests for one.
 """
 
 from __future__ import annotations
@@ -152,12 +152,12 @@ CONTAINERS = frozenset(
 
 
 def is_transparent(language: str, name: str) -> bool:
-    """Whether what is called on such a type is a member of the type between its brackets."""
+    """Whether calls on such a type go to its type argument, as for a smart pointer."""
     return name in TRANSPARENT and not has_rule(language, "strict_types")
 
 
 def is_container(language: str, name: str) -> bool:
-    """Whether such a type has elements; one is what Java's `Optional` and the like hold."""
+    """Whether such a type has elements; Java's `Optional` and the like have one."""
     return name in CONTAINERS or (name in TRANSPARENT and has_rule(language, "strict_types"))
 
 
@@ -195,7 +195,7 @@ class NameRules(NamedTuple):
 
 @cache
 def lists_star_names(language: str) -> bool:
-    """Whether what a star import of a package or namespace finds in a file is what the file itself declares."""
+    """Whether a star import of a package or namespace finds in a file exactly what that file declares."""
     return all(has_rule(language, rule) for rule in ("private_imports", "qualified")) and not has_rule(
         language, "module_scope"
     )

@@ -48,13 +48,13 @@ Parts = tuple["NDArray[Any]", "NDArray[Any]", "FileKeys", Sites, "Iterable[int]"
 
 
 class Linker:
-    """Links a whole repository. It keeps some 200 bytes per symbol, including its calls."""
+    """Links a whole repository. It needs some 200 bytes per symbol, including the symbol's calls."""
 
     def __init__(self) -> None:
         self._tables = MemoryTables()
 
     def add(self, path: str, is_test: bool, extract: Extract) -> None:
-        """Add the next file. All files are added, in path order, even those without symbols: each gets a number."""
+        """Add the next file. All files must be added in path order, even without symbols: each gets a number."""
         self._tables.add_extract(path, is_test, extract)
 
     def add_facts(self, facts: FileFacts, calls: Sequence[CallSite], qualified_names: Iterable[str]) -> None:
@@ -123,7 +123,7 @@ class Linker:
 class _Blocks:
     """Ranges of consecutive files. Of two processes, one takes the next range from the start, the other from the end.
 
-    Who takes a range takes a byte out of a pipe that both read: the one who is quicker links more.
+    To take a range, a process reads a byte from a pipe that both share: the quicker one links more.
     """
 
     def __init__(self, starts: Sequence[int]) -> None:
@@ -138,7 +138,7 @@ class _Blocks:
         os.close(end)
 
     def from_start(self) -> Iterator[range]:
-        """The ranges for the process that made this, which has the first one without asking."""
+        """The ranges for the process that created this object; it has the first one without reading the pipe."""
         yield range(*self._starts[:2])
         while os.read(self._pipe, 1):
             self._next += 1
@@ -147,7 +147,7 @@ class _Blocks:
     def from_end(self) -> Iterator[range]:
         """The ranges for the other process, last one first.
 
-        If that has failed, the first process calls this after `from_start`, and gets what that has left.
+        If that process has failed, the first one calls this after `from_start` to get the remaining ranges.
         """
         if os.getpid() == self._owner:
             yield range(self._starts[self._next], self._starts[-1])
@@ -158,7 +158,7 @@ class _Blocks:
             yield range(*self._starts[last : last + 2])
 
     def files_taken(self) -> int:
-        """About how many files either process has taken."""
+        """Roughly how many files both processes have taken."""
         left = array("i", [0])
         ioctl(self._pipe, FIONREAD, left)
         n_ranges = len(self._starts) - 1

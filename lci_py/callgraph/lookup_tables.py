@@ -34,7 +34,7 @@ _KEPT_SYMBOLS = 100_000
 
 
 def uses_qualified(family: str) -> bool:
-    """Whether a family uses qualified names, at least inside modules that are spread over several files."""
+    """Whether languages of a family use qualified names, at least in modules that are spread over several files."""
     return has_rule(family, "declared_imports") or has_rule(family, "spread_modules")
 
 
@@ -75,7 +75,7 @@ class Files:
 
     @cached_property
     def by_ending(self) -> dict[str, list[tuple[tuple[str, ...], int]]]:
-        """By the last segment of a module name, (all segments, file): `a/b.py` is a.b, `a/__init__.py` is also a."""
+        """Last segment of a module name to (all segments, file): `a/b.py` is a.b, `a/__init__.py` is also a."""
         found: dict[str, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
         for file, head in enumerate(self.heads):
             for segments in module_names(head.path):
@@ -93,7 +93,7 @@ class Files:
 
     @cached_property
     def manifests(self) -> dict[str, dict[str, list[int]]]:
-        """By kind of manifest: the name of a Rust crate, Go module or npm package to the files that declare it."""
+        """By kind of manifest, the name of a Rust crate, Go module or npm package to the files that declare it."""
         found: dict[str, dict[str, list[int]]] = {kind: {} for kind in _MANIFESTS.values()}
         for file, head in enumerate(self.heads):
             if kind := manifest_kind(head):
@@ -130,24 +130,24 @@ def is_go_test(path: str) -> bool:
 
 
 def in_go_package(head: FileHead) -> bool:
-    """Whether a file is part of an importable Go package: it is no test."""
+    """Whether a file belongs to an importable Go package, and is no test."""
     return has_rule(head.language, "packages") and not is_go_test(head.path)
 
 
 def manifest_kind(head: FileHead) -> str:
-    """The kind of look-up that a manifest answers, as it names a crate, module or package; "" for any other file."""
+    """The kind of look-up that a manifest answers, as it declares a crate, module or package; "" for other files."""
     return _MANIFESTS.get(head.path.rpartition("/")[2], "") if head.package and head.language == "text" else ""
 
 
 class Tables(Protocol):
-    """Untracked queries about all files; `LookUps` tracks them."""
+    """Look-ups about all files that are not tracked; `LookUps` tracks them."""
 
     @property
     def files(self) -> Files: ...
 
     @property
     def first_lambda(self) -> Sequence[int]:
-        """[files + 1] Number of each file's first anonymous function, and the number of all."""
+        """[files + 1] Number of each file's first anonymous function; at the end the number of all."""
 
     def facts(self, file: int, /) -> FileFacts:
         """Definitions, imports and bases of a file."""
@@ -159,24 +159,24 @@ class Tables(Protocol):
         """All callable definitions of a name, in every language, ascending."""
 
     def names(self, symbols: Sequence[int]) -> dict[int, tuple[str, int]]:
-        """Symbols to their names and enclosing symbols, -1 at the top level.
+        """Each symbol to its name and its enclosing symbol, -1 at the top level.
 
         Args:
-            symbols: `CALLABLE` ones, ascending.
+            symbols: `CALLABLE` symbols, ascending.
         """
 
     def heirs(self, name: str) -> Sequence[Definition]:
-        """Types that name a base whose last segment is `name`; each once, ascending."""
+        """Types with a base whose last name segment is `name`; each once, ascending."""
 
     def stored(self, kind: int, owner: str | None, name: str) -> Sequence[tuple[int, StoredFunction]]:
-        """Files and what they store in a slot, by file, in text order; of any owner if None (`StoredFunction`)."""
+        """What is stored in a slot, as (file, item), by file, in text order. An `owner` of None stands for any."""
 
     def declaring(self, qualified_name: str) -> Sequence[int]:
         """Files that declare a type, module or namespace of that qualified name; ascending."""
 
 
 class StoredTables(Tables, Protocol):
-    """The tables of one generation of an index: a refresh compares those of two.
+    """The tables of one generation of an index. A refresh compares two generations.
 
     Every method raises `DamagedIndexError` if the index cannot be read.
     """
@@ -195,7 +195,7 @@ class StoredTables(Tables, Protocol):
 
 
 def _slot(kind: Any, owner: Any, name: Any) -> Any:
-    """A slot as one number of 62 bits, given the numbers of its texts; works on arrays, too."""
+    """Encode a slot as one number of 62 bits, given the numbers of its texts; works on arrays, too."""
     return kind << 58 | name << 29 | owner
 
 
@@ -219,7 +219,7 @@ class _KeptFacts(dict[int, FileFacts]):
 
 
 class MemoryTables:
-    """The facts of all files in columns, with each string once. Add every file in path order, then call `freeze`."""
+    """The facts of all files in columns, each string once. Add every file in path order, then call `freeze`."""
 
     def __init__(self) -> None:
         self._heads: list[FileHead] = []
@@ -335,7 +335,7 @@ class MemoryTables:
         return self._starts["calls"][-1]
 
     def blocks_of_calls(self, n_blocks: int) -> list[int]:
-        """The first file of each of so many blocks with about the same number of calls, and the number of files."""
+        """The first file of each of `n_blocks` blocks with about as many calls; at the end the number of files."""
         starts = self._starts["calls"]
         first = [bisect_left(starts, starts[-1] * block // n_blocks) for block in range(n_blocks)]
         return [*first, len(self.files.heads)]

@@ -1,9 +1,9 @@
-"""Tracked look-ups: everything that linking a file asks about other files goes through here and leaves a key.
+"""Tracked look-ups: linking a file asks here whatever it needs to know of other files, and leaves a key.
 
-A look-up is a tuple: its kind, then the texts that it asks about. Its key is a hash of 32 bits, stored with the file
-that asked. A refresh links a file again if it has the key of a look-up whose answer may have changed. A collision of
-keys only causes a needless re-link, so 32 bits suffice, in half the space of 64. docs/adr/0011-relinking.md says what a
-new kind of look-up needs.
+A look-up is a tuple: its kind, then its arguments as texts. Its key is a hash of 32 bits, stored with the file that
+asked. A refresh links a file again if it has the key of a look-up whose answer may have changed. A collision of keys
+only causes a needless re-link, so 32 bits suffice, in half the space of 64. docs/adr/0011-relinking.md says what a new
+kind of look-up needs.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def key_of(look_up: LookUp) -> int:
 class LookUps:
     """Answers look-ups from `tables` and records their keys.
 
-    A look-up about the file that is being linked leaves no key: if that file changes, it is linked again anyway.
+    A look-up about the file that is being linked is not recorded: if that file changes, it is linked again anyway.
 
     Attributes:
         keys: Keys of the look-ups since `start`.
@@ -141,7 +141,7 @@ class LookUps:
         }
 
     def release(self) -> None:
-        """Forget all answers: objects that refer to each other would keep them until a collection."""
+        """Drop all answers: reference cycles would keep them until the next garbage collection."""
         vars(self).clear()
 
     def start(self, file: int) -> None:
@@ -150,9 +150,8 @@ class LookUps:
         self.keys = set()
 
     def shared(self, memo: dict[K, Shared[T]], asked: K, compute: Callable[..., T], *args: Any) -> T:
-        """The answer of `compute(*args)`, which is computed once for all files that ask. Meanwhile no file counts as
-        the one that is being linked, so that all look-ups leave keys.
-        """
+        """The result of `compute(*args)`, computed once for all files. During the computation no file counts as the one
+        being linked, so that all look-ups are recorded."""
         known = memo.get(asked)
         if known is None:
             own, keys, depends_on_asker = self.own, self.keys, self.depends_on_asker
@@ -198,13 +197,13 @@ class LookUps:
         return self._ask(("variable", folder, name))
 
     def is_alone(self, file: int) -> bool:
-        """Whether a Python file names no package around it: it may be a script, or a module beside one."""
+        """Whether a Python file refers to no enclosing package: it may be a script, or a module beside one."""
         if file == self.own:
             return runs_alone(self.facts(file))
         return self._ask(("alone", self.files.heads[file].path))
 
     def crate(self, name: str) -> Sequence[int]:
-        """The Cargo.toml files of the Rust crates of a name, ascending."""
+        """The Cargo.toml files that declare a Rust crate of this name, ascending."""
         return self._ask(("crate", name))
 
     def go_modules(self) -> Mapping[str, Sequence[int]]:
@@ -212,7 +211,7 @@ class LookUps:
         return self._ask(("modules",))
 
     def npm_package(self, name: str) -> Sequence[int]:
-        """The package.json files of the packages of a name, ascending."""
+        """The package.json files that declare a package of this name, ascending."""
         return self._ask(("npm", name))
 
     def declaring(self, family: str, name: str) -> Sequence[int]:
@@ -248,7 +247,7 @@ class LookUps:
     # --- definitions ----------------------------------------------------------------------------------------------
 
     def in_module(self, file: int, name: str) -> ModuleName:
-        """All that a name means at a file's top level."""
+        """All meanings of a name at a file's top level."""
         if file == self.own:
             facts = self.facts(file)
             place = facts.own_top.get(name, -1)
@@ -262,11 +261,11 @@ class LookUps:
         return self.in_module(file, name)[0]
 
     def definition(self, file: int, place: int) -> Definition:
-        """A symbol of a file. It leaves no key, since its stable id determines all fields of a `Definition`."""
+        """The definition for a symbol index of a file. It is not recorded: the stable id determines a `Definition`."""
         return self._definition(file, place)
 
     def place(self, item: Definition) -> int:
-        """The place of a definition among the symbols of its file."""
+        """The index of a definition among the symbols of its file."""
         return item.symbol - self.facts(item.file).first
 
     def name(self, item: Definition) -> str:
@@ -275,7 +274,7 @@ class LookUps:
         return facts.names[item.symbol - facts.first]
 
     def enclosing(self, item: Definition) -> Definition | None:
-        """The definition directly around another one, in its file."""
+        """The definition that directly encloses another one."""
         facts = self.facts(item.file)
         parent = facts.parents[item.symbol - facts.first]
         return self._definition(item.file, parent) if parent >= 0 else None
@@ -300,9 +299,8 @@ class LookUps:
         return [self._definition(file, inner) for inner in places] if places else []
 
     def typed(self, file: int, place: int, name: str) -> Sequence[TypeHint]:
-        """Type hints of a name that a symbol binds (-1: the top level), in text order; without a name, those of a
-        function's result.
-        """
+        """Type hints of a name that a symbol (-1: the top level) binds, in text order; for "", those of a function's
+        result."""
         if file == self.own:
             return self.facts(file).typed.get((place, name), ())
         if place < 0 and name:
@@ -325,19 +323,19 @@ class LookUps:
         return [hint.text for hint in asked if hint.scope == place]
 
     def near_type(self, file: int, name: str) -> Definition | None:
-        """The type of a name in a file's folder, if it is unique."""
+        """The type of this name in a file's folder, if there is only one."""
         return self._ask(("near", self.files.families[file], self.files.folders[file], name))
 
     def heirs(self, family: str, name: str) -> list[Definition]:
-        """Types that are derived from one of this name."""
+        """Types derived from a type of this name."""
         return self._ask(("heirs", family, name))
 
     def all_named(self, family: str, name: str) -> list[Definition]:
-        """The definitions of a name that other files can see; none if there are more than `MOST_NAMED`."""
+        """The definitions of a name that other files can see; [] if there are more than `MOST_NAMED`."""
         return self._ask(("all", family, name))
 
     def extending(self, family: str, name: str) -> list[tuple[Definition, str]]:
-        """The extension methods of a name, each with the type of the objects on which it is called."""
+        """The extension methods of a name, each with the type of its receiver."""
         return self._ask(("extending", family, name))
 
     def member(self, owner: Definition, name: str) -> Definition | None:
@@ -345,7 +343,7 @@ class LookUps:
         return next(iter(self.members(owner, name)), None)
 
     def members(self, owner: Definition, name: str) -> list[Definition]:
-        """All members of a name inside a type; failing that, those defined outside it."""
+        """All members of a name inside a type; without any, those defined outside of it."""
         return self.own_members(owner, name) or self.outside_members(owner, name)
 
     def methods(self, owner: Definition) -> list[str]:
@@ -382,7 +380,7 @@ class LookUps:
         return []
 
     def parts(self, owner: Definition) -> list[Definition]:
-        """The declarations of a type that may name bases: itself, or all of a type that is opened again."""
+        """The declarations of a type that may name bases: the type itself, or each one that reopens it."""
         facts = self.facts(owner.file)
         if "reopened_types" not in self.rules_of[owner.file]:
             return [owner]
@@ -398,11 +396,11 @@ class LookUps:
         return [name for symbol, name in asked if symbol == place]
 
     def only(self, family: str, name: str) -> Definition | None:
-        """The definition of a name that other files can see, if it is unique."""
+        """The only definition of a name that other files can see; None if there are several or none."""
         return self._ask(("only", family, name))
 
     def only_type(self, family: str, name: str) -> Definition | None:
-        """The type of a name, if it is unique."""
+        """The only type of a name; None if there are several or none."""
         return self._ask(("type", family, name))
 
     def in_folder(self, family: str, folder: str, name: str) -> list[Definition]:
@@ -410,7 +408,7 @@ class LookUps:
         return self._ask(("folder", family, folder, name))
 
     def variants(self, method: Definition) -> list[Definition]:
-        """A method defined outside its type, with the others of its name and type in its folder."""
+        """A method defined outside its type, together with those of the same name and type in its folder."""
         if not method.owner:
             return [method]
         family, folder = self.files.families[method.file], self.files.folders[method.file]
@@ -426,7 +424,7 @@ class LookUps:
         return next((arity for other, arity in asked if other == place), -1)
 
     def expansion(self, macro: Definition) -> list[MacroText]:
-        """All macros that a file defines under the name of one of them, each with the calls in its text."""
+        """All macros that a file defines under a macro's name, each with the calls in its text."""
         facts = self.facts(macro.file)
         asked = ("expansion", facts.head.path, self.name(macro))
         found: list[MacroText] = self._expansion(*asked[1:]) if macro.file == self.own else self._ask(asked)
@@ -435,7 +433,7 @@ class LookUps:
     def stored(
         self, family: str, kind: int, owner: str, name: str, *, tests: bool
     ) -> Sequence[tuple[int, StoredFunction]]:
-        """Files and what they store in a slot; nothing if that is more than `MOST_STORED`.
+        """What is stored in a slot, as (file, `StoredFunction`); [] if that is more than `MOST_STORED`.
 
         Args:
             kind, owner, name: As in `StoredFunction`.
@@ -447,14 +445,14 @@ class LookUps:
     def stored_anywhere(
         self, family: str, kind: int, name: str, *, tests: bool
     ) -> Sequence[tuple[int, StoredFunction]]:
-        """As `stored`, for slots of this name with any owner; nothing if that is more than `MOST_STORED_ANYWHERE`."""
+        """As `stored`, for slots of this name with any owner; [] if that is more than `MOST_STORED_ANYWHERE`."""
         found: Sequence[tuple[int, StoredFunction]] = self._ask(
             ("anywhere", family, str(kind), name, "tests" if tests else "")
         )
         return found
 
     def is_common(self, family: str, name: str) -> bool:
-        """Whether a name is called on so many receivers that it must belong to the standard library."""
+        """Whether a name is called on so many receivers that it is treated as one of the standard library."""
         return self._ask(("common", family, name))
 
     # --- answers --------------------------------------------------------------------------------------------------
@@ -479,7 +477,7 @@ class LookUps:
         return sorted(file for file in found if self.files.families[file] == family)
 
     def _package_files(self, family: str, package: str) -> tuple[Sequence[int], Sequence[int]]:
-        """The first files of a package, and the others, which are searched only for names that they define."""
+        """The first files of a package; and the other ones, which are only searched for names that they define."""
         known = self._memo.get(("declaring", family, package))  # whoever asks for names has asked for the files
         files: Sequence[int] = known[1] if known is not None else self._declaring(family, package)
         first = MOST_PACKAGE_FILES + 1  # the file that imports its own package is not counted
@@ -587,7 +585,7 @@ class LookUps:
         return found
 
     def _deriving(self, family: str, qualified: str) -> list[Definition]:
-        """The types and modules of a qualified name that name bases."""
+        """The types and modules with a qualified name whose declarations name bases."""
         found = []
         for item in self._definitions_named(family, qualified.rpartition(".")[2])[:_MOST_REOPENED]:
             facts, place = self.facts(item.file), self.place(item)

@@ -56,17 +56,17 @@ class Program:
 
     Attributes:
         files: int32 [P], the number of each file, ascending.
-        sizes: int32 [P * 11], per file, the length of each of its parts: see the columns above.
+        sizes: int32 [P * 11], per file, the length of its part of each array: see the columns above.
         letters: uint8, names and keys in UTF-8; the first name of each file is "".
         string_sizes: int32, the number of characters of each name.
         rows: int32 [R * 4], constraints, without the lines of calls.
         lines, callers: int32 [C], per row of `SITE_KINDS` its line, and the index of the enclosing function or -1.
         functions: int32 [f * 6], as in `Function`, but with the number of parameters last.
         parameters: int32 [p * 3], as in `Parameter`.
-        classes: int32, per class its place among the file's symbols, or -1.
-        imports: int32 [i * 3], the name that each import takes, the number of files it means, and how many of these
-            stand for `a` of `a.b`.
-        targets: int32, these files.
+        classes: int32, per class its index among the file's symbols, or -1.
+        imports: int32 [i * 3], per import the imported name, the number of files it means, and how many of these stand
+            for `a` of `a.b`.
+        targets: int32, the files that imports mean.
     """
 
     files: NDArray[Any]
@@ -112,7 +112,7 @@ class Program:
         return [text[start:stop] for start, stop in zip([0, *stops], stops, strict=False)]
 
     def only(self, chosen: NDArray[Any]) -> Program:
-        """The files for which `chosen`, bool [P], is true."""
+        """The part of the program with the files for which `chosen`, bool [P], is true."""
         return (
             self if chosen.all() else _take_files([self], np.zeros(int(chosen.sum()), np.int64), np.flatnonzero(chosen))
         )
@@ -168,7 +168,7 @@ def implicit_name(callee: Any) -> Any:
 
 def solution_of(targets: Iterable[tuple[int, int, int]]) -> Solution:
     """Args:
-    targets: (call, variable, target), in any order; the variable is an `implicit_callee` for an implicit call.
+    targets: (call, callee, target) in any order; for an implicit call, the callee is from `implicit_callee`.
     """
     found = np.fromiter(chain.from_iterable(targets), np.int64).reshape(-1, 3)
     found = found[np.lexsort(found.T[::-1])]
@@ -190,7 +190,7 @@ def join_programs(programs: Sequence[Program]) -> Program:
 
 
 def _take_files(programs: Sequence[Program], sources: NDArray[Any], places: NDArray[Any]) -> Program:
-    """Files of several programs: for each, the index of its program, and its index there."""
+    """Select files of several programs: `sources` has the program of each, `places` its index there."""
     # Neighbours in one program are copied together.
     cuts = np.flatnonzero((np.diff(sources) != 0) | (np.diff(places) != 1)) + 1
     firsts = np.append(0, cuts)[: len(places)]
@@ -213,7 +213,7 @@ def _take_files(programs: Sequence[Program], sources: NDArray[Any], places: NDAr
 
 
 def nothing() -> Program:
-    """A program without files."""
+    """An empty program, without files."""
     return join_programs(())
 
 
@@ -221,8 +221,8 @@ def of_file(file: int, flow: Flow, meanings: Sequence[Meaning], *, python: bool)
     """The program of one file.
 
     Args:
-        file: Its number.
-        meanings: Of each of its imports.
+        file: The number of the file.
+        meanings: The meaning of each import.
         python: Whether it is Python.
     Raises:
         DamagedIndexError: A number is too large.

@@ -1,6 +1,5 @@
-"""A refresh of the graph: only files with a look-up whose answer may have changed are linked again. The result is that
-of a full link, bit for bit; docs/adr/0011-relinking.md says why.
-"""
+"""A refresh of the graph: only files with a look-up whose answer may have changed are linked again. The result equals a
+full link, bit for bit; docs/adr/0011-relinking.md says why."""
 
 from __future__ import annotations
 
@@ -65,14 +64,14 @@ def relink(
     graph: Links, old: StoredTables, new: StoredTables, moved: Sequence[int], fresh: Sequence[int], *,
     bulk_share: float = BULK_SHARE,
 ) -> Links:  # fmt: skip
-    """The graph after some files changed. Its arrays are those of a full link.
+    """Update the graph after files have changed. The arrays equal those of a full link.
 
     Args:
         graph: The graph of `old`, as `read_links` returns it.
         old, new: The tables before and now.
-        moved: Per former file, its number now; -1 if its content changed or it is gone. The other numbers ascend.
+        moved: Per former file its present number; -1 if it changed or was deleted. The other numbers ascend.
         fresh: The present numbers of files that changed or were added, ascending.
-        bulk_share: If a larger share of the files has to be linked again, all are.
+        bulk_share: If a larger share of the files must be linked again, all files are.
     Raises:
         DamagedIndexError: The graph does not fit the tables, or a shard is damaged.
         ValueError: `moved` and `fresh` do not name every file once.
@@ -145,10 +144,10 @@ def relink(
 
 
 class Splice:
-    """Rows of owners (edges of nodes, keys of files), owner by owner, after a change: some are dropped, some are new.
+    """Merges remaining and new rows after a change, sorted by owner: edges of nodes, or keys of files.
 
     Attributes:
-        pointers: int32 [n + 1], where the rows of each owner start now.
+        pointers: int32 [n + 1], where the rows of each owner start after the change.
     """
 
     def __init__(
@@ -156,12 +155,12 @@ class Splice:
         at: NDArray[Any],
     ) -> None:  # fmt: skip
         """Args:
-        former: [former owners + 1], where the rows of each started.
-        kept: The runs of owners that stay (`_Renumbering`).
-        n: The number of owners now.
-        dropped: The former rows that are dropped, ascending: all those of owners that do not stay, and others.
-        owners: [new rows], the present number of the owner of each, ascending.
-        at: [new rows], the former row, or the end of all, before which each comes, ascending.
+        former: [former owners + 1], where the rows of each owner started before.
+        kept: The runs of owners that remain (`_Renumbering`).
+        n: The present number of owners.
+        dropped: The former rows to drop, ascending: all rows of owners that do not remain, and others.
+        owners: [new rows], the present number of each new row's owner, ascending.
+        at: [new rows], the former row before which each new row comes (or the end), ascending.
         """
         sizes = np.zeros(n, np.int32)
         for first, stop, now in kept.tolist():
@@ -185,15 +184,15 @@ class Splice:
         self._runs = np.stack([starts, stops, np.cumsum(stops - starts) - (stops - starts)], axis=1)
 
     def column(self, former: NDArray[Any], new: NDArray[Any], present: NDArray[Any] | None = None) -> Any:
-        """A `Spliced` column of all rows, from the column of the former rows and that of the new ones.
+        """A column of all rows, as `Spliced`, from the same column of the former rows and of the new rows.
 
         Args:
-            present: The values now by the former ones; None if they are the same.
+            present: Maps former values to present ones; None if they are unchanged.
         """
         return Spliced(former, new, self._runs, present)
 
     def places(self, n_new: int) -> NDArray[Any]:
-        """int32 [former rows + new rows]: where each is now; -1 if it is left out."""
+        """int32 [former rows + new rows]: the index of each row after the merge; -1 if it is dropped."""
         found = np.full(self._n_former + n_new, -1, np.int32)
         for start, stop, at in self._runs.tolist():
             found[start:stop] = np.arange(at, at + stop - start, dtype=np.int32)
@@ -201,7 +200,7 @@ class Splice:
 
 
 def _ranges(starts: NDArray[Any], stops: NDArray[Any]) -> NDArray[Any]:
-    """int64: the numbers from each start to before its stop, one range after another."""
+    """int64: all numbers from each start up to its stop (exclusive), range after range."""
     sizes = stops.astype(np.int64) - starts
     ends = np.cumsum(sizes)
     found: NDArray[Any] = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - (ends - sizes), sizes)
@@ -209,29 +208,28 @@ def _ranges(starts: NDArray[Any], stops: NDArray[Any]) -> NDArray[Any]:
 
 
 def _present(runs: NDArray[Any], numbers: NDArray[Any]) -> NDArray[Any]:
-    """The present number for each former one, -1 if no run (`_Renumbering`) has it."""
+    """The present number of each former number; -1 if no run (`_Renumbering`) contains it."""
     of_runs = np.searchsorted(runs[:, 0], numbers, side="right") - 1
     first, stop, now = np.append(runs, [[0, 0, 0]], axis=0)[of_runs].T
     return np.where(numbers < stop, now + numbers - first, -1)
 
 
 def _reversed(runs: NDArray[Any]) -> NDArray[Any]:
-    """The same runs, from present numbers to former ones."""
+    """The inverse runs: from present numbers to former ones."""
     first, stop, now = runs.T
     return np.stack([now, now + stop - first, first], axis=1)
 
 
 def _starts(former: NDArray[Any], runs: NDArray[Any], owners: NDArray[Any]) -> NDArray[Any]:
-    """The former row at which the rows of some present owners start: their own, or those of the next one that stays."""
+    """The former row at which the rows of present owners start: their own, or those of the next that remains."""
     own = _present(_reversed(runs), owners)
     following = np.append(runs[:, 0], len(former) - 1)[np.searchsorted(runs[:, 2], owners)]
     return former[np.where(own >= 0, own, following)].astype(np.int64)
 
 
 def _lower_bounds(values: NDArray[Any], first: NDArray[Any], last: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
-    """For each of many searches, the first place from `first` on whose value is not below `wanted`; else `last`. The
-    values between the two ascend.
-    """
+    """Binary search for many values at once: per search, the first index from `first` on whose value is not below
+    `wanted`; else `last`. The values between `first` and `last` ascend."""
     first, last = first.astype(np.int64), last.astype(np.int64)
     while len(left := np.flatnonzero(first < last)):
         middle = (first[left] + last[left]) // 2
@@ -244,17 +242,17 @@ def _lower_bounds(values: NDArray[Any], first: NDArray[Any], last: NDArray[Any],
 def _spliced_edges(
     graph: Links, numbers: _Renumbering, nodes: NDArray[Any], collected: NDArray[Any], rows: NDArray[Any]
 ) -> dict[str, Any]:
-    """The arrays of all edges now, by name.
+    """The arrays of all present edges, by name.
 
     Most of the millions of edges keep their order, so they are copied in runs.
 
     Args:
-        nodes: int32 [former nodes], the present number of each.
-        collected: bool [former nodes], the sources whose edges are all among `rows`: at least those of edges from and
+        nodes: int32 [former nodes], the present number of each node.
+        collected: bool [former nodes], the sources whose edges are all in `rows`: at least the sources of edges from or
             into changed files.
         rows: int32 [5, n], sorted and distinct.
     Raises:
-        DamagedIndexError: `incoming` does not have the edges.
+        DamagedIndexError: `incoming` does not fit the edges.
     """
     source, target, kind, line, step = rows
     runs, n_nodes = numbers.runs_of_nodes(), numbers.n_nodes
@@ -286,12 +284,12 @@ def _spliced_edges(
 def _former_edges(
     graph: Links, nodes: NDArray[Any], sources: NDArray[Any], concerned: NDArray[Any], *, anew: bool
 ) -> NDArray[Any]:
-    """int32 [5, n]: those of some sources that are not found again, with their present nodes.
+    """int32 [5, n]: the edges of given sources that this refresh does not compute again, with present node numbers.
 
     Args:
         sources: bool [former nodes].
-        concerned: bool [former files], which are linked again.
-        anew: Whether the edges of the points-to analysis are found again.
+        concerned: bool [former files], the files that are linked again.
+        anew: Whether the points-to analysis runs again.
     """
     edges = _rows_of(graph.out_ptr, np.flatnonzero(sources))
     linked, followed = _nodes_of(graph, concerned)[_sources(graph, edges)], _is_followed(graph, edges)
@@ -299,7 +297,7 @@ def _former_edges(
 
 
 def _edges_at(graph: Links, nodes: NDArray[Any], edges: NDArray[Any]) -> NDArray[Any]:
-    """int32 [5, n]: source, target, kind, line and step of some edges, with their present nodes."""
+    """int32 [5, n]: source, target, kind, line and step of given edges, with present node numbers."""
     columns = (column[edges] for column in (graph.target, graph.kind, graph.line, graph.step))
     rows = np.stack([_sources(graph, edges), *columns]).astype(np.int32)
     rows[:2] = nodes[rows[:2]]
@@ -316,31 +314,31 @@ def _is_followed(graph: Links, edges: NDArray[Any] | slice) -> NDArray[Any]:
 
 
 def _marked(nodes: NDArray[Any], n: int) -> NDArray[Any]:
-    """bool [n + 1]: whether a node is one of these; False for -1."""
+    """bool [n + 1]: a mask of the given nodes; False for -1, the last index."""
     found = np.zeros(n + 1, np.bool_)
     found[nodes] = True
     return found
 
 
 def _rows_of(pointers: NDArray[Any], owners: NDArray[Any]) -> NDArray[Any]:
-    """The rows of some owners, if those of each start at its pointer."""
+    """The rows of given owners, where the rows of each owner start at its pointer."""
     return _ranges(pointers[owners], pointers[owners + 1])
 
 
 def _sources(graph: Links, edges: NDArray[Any]) -> NDArray[Any]:
-    """The source of each of some edges."""
+    """The source of each given edge."""
     # Of the same type, or all pointers would be converted.
     return np.searchsorted(graph.out_ptr, edges.astype(np.int32), side="right") - 1
 
 
 def _nodes_of(graph: Links, files: NDArray[Any]) -> NDArray[Any]:
-    """bool [nodes]: whether each is of one of the files, bool [files]."""
+    """bool [nodes]: whether each node belongs to one of the files, bool [files]."""
     of_symbols, of_lambdas = (np.repeat(files, np.diff(first)) for first in (graph.first_symbol, graph.first_lambda))
     return np.concatenate([of_symbols, files, of_lambdas])
 
 
 def _files_of(graph: Links, nodes: NDArray[Any]) -> NDArray[Any]:
-    """The file of each of some nodes."""
+    """The file of each given node."""
     first_lambda = graph.n_symbols + graph.n_files
     of_symbols = np.searchsorted(graph.first_symbol, nodes, side="right") - 1
     of_lambdas = np.searchsorted(graph.first_lambda, nodes - first_lambda, side="right") - 1
@@ -349,7 +347,7 @@ def _files_of(graph: Links, nodes: NDArray[Any]) -> NDArray[Any]:
 
 
 def _is_of_paths(look_up: LookUp) -> bool:
-    """Whether a look-up determines the files of imports that the points-to analysis goes through."""
+    """Whether the answer of a look-up determines which files an import means in the points-to analysis."""
     return look_up[0] in _OF_PATHS or (look_up[0] == "module" and look_up[1].endswith(NPM))
 
 
@@ -357,9 +355,9 @@ def _follow_again(
     before: PointsToResult, numbers: _Renumbering, old: StoredTables, sites: Sites, fresh: Sequence[int], *,
     paths_differ: bool,
 ) -> PointsToResult:  # fmt: skip
-    """The constraints of all files now, and the possible targets of their calls.
+    """The constraints of all present files, and the possible targets of their calls.
 
-    Nothing is solved if the constraints are the same apart from lines.
+    They are not solved again if they are the same apart from lines.
 
     Args:
         fresh: The present numbers of the files that changed.
@@ -382,14 +380,14 @@ def _unfit() -> DamagedIndexError:
 
 
 class _Renumbering:
-    """Maps numbers before a change to numbers now. A run of numbers that stay consecutive is stored as its first former
-    number, the one after its last, and the present number of the first.
+    """Maps numbers before a change to numbers now. A run of numbers that remain consecutive is stored as (first former
+    number, stop, present number of the first).
 
     Attributes:
-        places: int64 [former files], the number of each file now; -1 if it changed or is gone.
-        stays: bool [former files], whether it has a number now.
+        places: int64 [former files], the present number of each file; -1 if it changed or was deleted.
+        stays: bool [former files], whether it has a present number.
         first_symbol: int64 [present files + 1], the first symbol of each file.
-        new: The tables of now.
+        new: The present tables.
     """
 
     def __init__(self, graph: Links, new: StoredTables, moved: Sequence[int], fresh: Sequence[int]) -> None:
@@ -413,12 +411,12 @@ class _Renumbering:
             raise _unfit()
 
     def _shifts(self, now: NDArray[Any], before: NDArray[Any]) -> NDArray[Any]:
-        """Per former file, the shift of its numbers, given the first number of each file; only valid if it stays."""
+        """Per former file, the shift of its numbers, given each file's first number; valid for remaining files only."""
         found: NDArray[Any] = now[np.maximum(self.places, 0)] - before[:-1]
         return found
 
     def successors(self, old: StoredTables) -> NDArray[Any]:
-        """int64 [former files]: the number of each now, also if its content has changed; -1 if it is gone."""
+        """int64 [former files]: the present number of each file, even if its content changed; -1 if it was deleted."""
         heads = self.new.files.heads
         now = {heads[file].path: file for file in self._fresh}
         found: NDArray[Any] = self.places.copy()
@@ -428,11 +426,11 @@ class _Renumbering:
 
     @property
     def n_nodes(self) -> int:
-        """The number of nodes now."""
+        """The present number of nodes."""
         return int(self.first_symbol[-1]) + len(self.first_symbol) - 1 + int(self.new.first_lambda[-1])
 
     def runs_of_files(self) -> NDArray[Any]:
-        """int64 [k, 3]: runs of consecutive files that stay: first, stop and the present number of the first."""
+        """int64 [k, 3]: runs of consecutive files that remain: first, stop, and the present number of the first."""
         begins = self.stays & (np.diff(self.places, prepend=-2) != 1)
         begins |= self.stays & ~np.append(False, self.stays[:-1])
         first = np.flatnonzero(begins)
@@ -442,7 +440,7 @@ class _Renumbering:
         return np.stack([first, stop, self.places[first]], axis=1)
 
     def runs_of_nodes(self) -> NDArray[Any]:
-        """int64 [k, 3]: the same of the nodes of these files, ascending."""
+        """int64 [k, 3]: the same runs for the nodes of these files, ascending."""
         graph = self._graph
         first, stop, now = self.runs_of_files().T
         n_files = len(self.first_symbol) - 1
@@ -480,7 +478,7 @@ class _Renumbering:
         return found
 
     def lambdas(self) -> Lambdas:
-        """The anonymous functions of the graph now."""
+        """The anonymous functions of the present graph."""
         graph = self._graph
         starts = np.array(self.new.first_lambda, np.int32)
         sizes, sizes_before = np.diff(starts), np.diff(graph.first_lambda)
@@ -499,7 +497,7 @@ class _Renumbering:
 
 
 def link_all(tables: StoredTables) -> Links:
-    """A full link from the symbolic shards."""
+    """A full link, from the tables of an index."""
     linker = Linker()
     for file in range(len(tables.files.heads)):
         linker.add_facts(tables.facts(file), tables.calls(file), tables.qualified_names(file))
@@ -519,7 +517,7 @@ def _files_to_relink(graph: Links, look_ups: dict[int, list[LookUp]], comparison
 
 
 def _places(keys: NDArray[Any], wanted: Sequence[int]) -> NDArray[Any]:
-    """Where some keys are among millions, ascending.
+    """The indices of given keys among millions, ascending.
 
     Args:
         keys: As in `Links`.

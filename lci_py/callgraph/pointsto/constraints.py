@@ -72,7 +72,7 @@ _OPERATORS = frozenset(
 
 
 def methods_called(name: str) -> tuple[str, ...]:
-    """The methods that a call of a special method may run: the first that the object has.
+    """The methods that an implicit call of a special method may run: the first of them that the object has.
 
     Source:
         The Python language reference, 3.3 ("Special method names").
@@ -83,7 +83,7 @@ def methods_called(name: str) -> tuple[str, ...]:
 
 
 class Site(NamedTuple):
-    """A call: the nodes of its result and its callee, the call in the text that it stems from, flags, arguments."""
+    """A call: the nodes of its result and callee, its origin (a call in the text), flags, and arguments."""
 
     result: int
     callee: int
@@ -93,14 +93,14 @@ class Site(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A function as calls need it.
+    """The parts of a function that calls of it need.
 
     Attributes:
         flags, owner, result, item: As in `source.dataflow.constraints.Function`.
         first: Node of its first parameter; 0 if it has none.
         this: Node of the receiver object, if it is no ordinary parameter; else 0.
-        has_this: Whether it has such a parameter.
-        receiver: Node of the receiver object, of either kind; 0 if there is none.
+        has_this: Whether it has such a receiver.
+        receiver: Node of the receiver object, whether or not it is a parameter; 0 if there is none.
         shift: 1 if the receiver is an ordinary parameter, else 0.
         singles: Node and name of each parameter that takes one argument.
         rest, named_rest: Nodes of the parameters that take all other arguments; None if there are none.
@@ -141,8 +141,8 @@ class Functions:
 
         Args:
             functions: int64 [f, 6], as in `Program.functions`.
-            parameters: int64 [p, 3], of all of them.
-            python: bool [f], whether they are Python.
+            parameters: int64 [p, 3], the parameters of all functions.
+            python: bool [f], whether each is a Python function.
         """
         self.results = functions[:, [RESULT, ITEM]].reshape(-1)
         self._rows, self._parameters = functions.tolist(), parameters.tolist()
@@ -184,17 +184,17 @@ class Functions:
 class Constraints:
     """The variables ("nodes") of a program, their possible values, and how these are used.
 
-    Most constraints come from the program's text: they are kept as arrays, sorted by the node whose values they use.
-    The others arise during propagation. `on_load`, `on_store`, `on_bind`, `on_call` and `on_each` are called for each
-    value that reaches such a use: they know the members of a value, and the effect of a call.
+    Most constraints come from the program's text: they are arrays, sorted by the node whose values they use. The others
+    arise during propagation. For each value that reaches a use, one of `on_load`, `on_store`, `on_bind`, `on_call` and
+    `on_each` is called: subclasses define there the members of values, and the effects of calls.
 
     Attributes:
         names: Names and keys to their numbers.
         functions: All functions, with nodes and names as the program numbers them.
         class_named, class_python: Per class, whether it has a symbol, and whether it is Python.
-        sites: Calls as `Site`, with the start and end of their arguments in `arguments`; those of the text first.
+        sites: Calls as `Site`, with the start and end of their arguments in `arguments`; calls of the text come first.
         last_names: Per node, the last name of the expression that it stands for in the text.
-        typed: int64 [n, 2], variables with a declared type: their node, and that of the type.
+        typed: int64 [n, 2], node of a variable with a declared type, and node of that type.
     """
 
     def __init__(self) -> None:
@@ -245,7 +245,7 @@ class Constraints:
     # --- numbers --------------------------------------------------------------------------------------------------
 
     def name(self, text: str) -> int:
-        """The number of a name."""
+        """The number of a name; added if it is new."""
         found = self.names.get(text)
         if found is None:
             found = self.names[text] = len(self.names)
@@ -258,13 +258,13 @@ class Constraints:
         return self._texts[name]
 
     def node(self) -> int:
-        """A new node."""
+        """Create a node and return its number."""
         self._held.append(())
         self._uses.append(())
         return len(self._held) - 1
 
     def take_nodes(self, number: int) -> int:
-        """Add so many nodes and return the first."""
+        """Create `number` nodes and return the first."""
         first = len(self._held)
         self._held.extend([()] * number)
         self._uses.extend([()] * number)
@@ -288,7 +288,7 @@ class Constraints:
         return bool(self._uses[node]) or node in self._passed
 
     def object_of(self, what: str, number: int) -> int:
-        """The object created for something, once: for the rest parameter of a function, for its generator, ..."""
+        """The object that stands for something, created once: a function's rest parameter, its generator, ..."""
         found = self._made.get((what, number))
         if found is None:
             found = self._made[what, number] = self.new_object(what in _PLAIN)
@@ -351,7 +351,7 @@ class Constraints:
         self._followed.update(nodes[np.isin(kinds, list(_OF_CALLS))].tolist())
 
     def _of_use(self, rows: NDArray[Any], passed: NDArray[Any]) -> NDArray[Any]:
-        """The constraints without those that fill an unused node."""
+        """The constraints without those whose results are never used."""
         kept = np.zeros(len(self._held), np.bool_)
         kept[[source >> 32 for source in self._copied]] = True
         kept[[use[1] for use in self._known]] = True
@@ -371,7 +371,7 @@ class Constraints:
             rows, filled = rows[:, stay], filled[stay]
 
     def copy(self, source: int, target: int) -> None:
-        """From now on, `target` may hold whatever `source` may hold."""
+        """Add a constraint: `target` may hold whatever `source` may hold."""
         key = source << 32 | target
         if source == target or key in self._copied:
             return
@@ -398,9 +398,8 @@ class Constraints:
             self.dropped.update(held)
 
     def load(self, node: int, target: int, key: int, on: int = 0) -> None:
-        """Add a constraint: `target` may hold the member `key` of each value of `node`, bound to `on` if
-        that is given.
-        """
+        """Add a constraint: `target` may hold the member `key` of each value of `node`, bound to the object `on` if
+        given."""
         if self._is_new((LOAD, node, target, key, on)):
             self._add(node, (LOAD, target, key, on))
             if self._nested == _MOST_NESTED:
@@ -412,20 +411,20 @@ class Constraints:
             self._nested -= 1
 
     def store(self, node: int, key: int, source: int) -> None:
-        """Every value of `source` becomes a member of each value of `node`."""
+        """Add a constraint: every value of `source` becomes a member of each value of `node`."""
         if self._is_new((STORE, node, key, source)):
             self._add(node, (STORE, key, source, 0))
             for value in self._held[node]:
                 self.on_store(value, key, source)
 
     def call(self, node: int, site: int) -> None:
-        """Every value of `node` is called at a site."""
+        """Add a constraint: every value of `node` is called at a site."""
         if self._is_new((CALL, node, site)):
             self._add(node, (CALL, site, 0, 0))
             self._later.extend((site, value) for value in self._held[node])
 
     def each(self, node: int, site: int) -> None:
-        """Every value of `node` is iterated at a site, or has a method that is called implicitly."""
+        """Add a constraint: every value of `node` is iterated at a site, or one of its methods is called implicitly."""
         if self._is_new((EACH, node, site)):
             self._add(node, (EACH, site, 0, 0))
             if self.calling:
@@ -438,13 +437,13 @@ class Constraints:
             self.bind_new(source, target, on)
 
     def bind_new(self, source: int, target: int, on: int) -> None:
-        """As `bind`, if the two are not bound so far."""
+        """As `bind`, unless source and target are bound already."""
         self._add(source, (BIND, target, on, 0))
         for value in self._held[source]:
             self.on_bind(value, target, on)
 
     def _is_new(self, use: tuple[int, ...]) -> bool:
-        """Record a use (its kind, the node whose values are used, operands); whether it was not known before."""
+        """Record a use (its kind, the node whose values are used, operands); returns whether it is new."""
         known = len(self._known)
         self._known.add(use)
         return len(self._known) != known
@@ -461,7 +460,7 @@ class Constraints:
             self._followed.add(node)
 
     def _append(self, node: int, use: int) -> None:
-        """Append a use to a node with many."""
+        """Append a use to a node that already has many."""
         uses = self._uses[node]
         if isinstance(uses, tuple):
             self._uses[node] = [*uses, use]
@@ -478,7 +477,7 @@ class Constraints:
             self._queue.append((node, value))
 
     def make_room(self, node: int) -> None:
-        """Give a node, and the variables that are direct copies of it, the value limit of a container."""
+        """Raise the value limit of a node, and of variables that are direct copies of it, to that of a container."""
         roomy = self._roomy
         pending = [(node, 0)]
         for at, hops in pending:
@@ -488,7 +487,7 @@ class Constraints:
                     pending += [(use, hops + 1) for use in self._uses[at] if use >= 0]
 
     def is_roomy(self, node: int) -> bool:
-        """Whether a node has the limit of a container."""
+        """Whether a node has the higher value limit of a container."""
         return node in self._roomy
 
     def _is_full(self, node: int, value: int) -> bool:
@@ -512,7 +511,7 @@ class Constraints:
     def start_calling(self) -> None:
         """Follow calls from now on. The bases of classes must be known.
 
-        Earlier values have passed through all uses but calls and what depends on them.
+        Before, values have only passed through uses other than calls.
         """
         self.calling = True
         table, later, uses_of = self._table, self._later, self._uses
@@ -575,7 +574,7 @@ class Constraints:
             self.steps += len(arrived) + len(deferred)
 
     def _pass(self, value: int, kind: int, a: int, b: int, c: int) -> None:
-        """Apply a use of a node's values to a value."""
+        """Apply one use of a node to one of its values."""
         if kind == LOAD:
             self.on_load(value, a, b, c)
         elif kind == CALL:

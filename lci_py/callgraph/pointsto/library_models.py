@@ -73,7 +73,7 @@ METHODS = _PUTTERS | _SETTERS | _GETTERS | _PAIRED | _CALLERS | _OF_PARSERS | _S
 
 
 class Calls(Protocol):
-    """The solver's interface for the library."""
+    """The interface of the solver that the library models use."""
 
     @property
     def points(self) -> PointsTo: ...
@@ -82,17 +82,17 @@ class Calls(Protocol):
         """Add a call of a function at a site."""
 
     def synthetic(self, key: tuple[object, ...], site: Site) -> int:
-        """The number of a call that is not in the text."""
+        """Create a call that is not in the text; returns its number."""
 
     def implicit_call(self, site: int, node: int, name: str) -> None:
-        """Add a call of a special method of a value."""
+        """Add an implicit call of a special method of a value."""
 
     def iterate(self, site: int, node: int) -> int:
         """Add a loop over a value, and return the node of its elements."""
 
 
 class Library:
-    """The effects of calls of functions and methods that no file defines."""
+    """The effects of calls of functions and methods from libraries."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -187,7 +187,7 @@ class Library:
             points.copy(source, call.result)
 
     def _of_parser(self, site: int, call: Site, value: int, name: str) -> None:
-        """argparse: the result of a parser holds the defaults of all its arguments."""
+        """Apply a method of argparse: the result of a parser has the defaults of all its arguments."""
         points = self._points
         if name == "set_defaults":
             self._put_named(call, value)
@@ -205,7 +205,7 @@ class Library:
                 self._points.copy(source, self._points.field(value, ~position))
 
     def _of_function(self, site: int, value: int, name: str) -> None:
-        """`f.call(this, ...)`, `f.apply(this, [...])`, `f.bind(this)`."""
+        """Apply `f.call(this, ...)`, `f.apply(this, [...])` or `f.bind(this)`."""
         points = self._points
         call = points.site(site)
         arguments = [source for position, source in call.arguments if position >= 0]
@@ -259,7 +259,7 @@ class Library:
         self._points.give(call.result, made)
 
     def _dict(self, site: int, call: Site, arguments: list[int]) -> None:
-        """`dict(a=f)` has text keys; `dict(x)` is a copy of x."""
+        """Apply `dict(a=f)`, whose keys are texts, or `dict(x)`, a copy of x."""
         points = self._points
         named = [(~position, source) for position, source in call.arguments if position < 0]
         made = points.object_of("dict", site) if named else 0
@@ -271,14 +271,14 @@ class Library:
         self._same(site, call, arguments)
 
     def _default_dict(self, site: int, call: Site, arguments: list[int]) -> None:
-        """`defaultdict(list)`: the value of a key may be a new container."""
+        """Apply `defaultdict(list)`: the value of a key may be a new container."""
         points = self._points
         made = points.object_of("container", site)
         points.give(points.field(made, 0), points.object_of("default", site))
         points.give(call.result, made)
 
     def _pairs_by_key(self, site: int, call: Site, arguments: list[int]) -> None:
-        """`new Map([[k, v]])`: `get` returns values, a loop yields pairs."""
+        """Apply `new Map([[k, v]])`: `get` returns values, a loop yields pairs."""
         points = self._points
         made, pair = points.object_of("container", site), points.object_of("pair", site)
         values, second = points.field(made, 0), points.name("1")
@@ -351,7 +351,7 @@ class Library:
         self._call_each(site, arguments[1], items, "map")
 
     def _index_pairs(self, site: int, call: Site, arguments: list[int]) -> None:
-        """Pairs of a key and an element."""
+        """Make the result pairs of a key and an element."""
         self._pairs(site, call, arguments[:1], "1")
 
     def _create(self, site: int, call: Site, arguments: list[int]) -> None:

@@ -44,7 +44,7 @@ OF_FUNCTIONS = frozenset({"call", "apply", "bind"})
 
 
 class PointsTo(Constraints):
-    """Constraints with a model of members. Calls are left to `on_call`."""
+    """Constraints with a model of members. The effect of calls is left to subclasses (`on_call`)."""
 
     def __init__(
         self, submodule: Callable[[int, str], tuple[int, ...]], methods: frozenset[str], language: str
@@ -52,7 +52,7 @@ class PointsTo(Constraints):
         """Args:
         submodule: (file, name) to the files of a module inside the package that the file stands for.
         methods: Names of the methods of containers.
-        language: Of the files whose classes may have bases from libraries.
+        language: The language of the files whose classes may have bases from libraries.
         """
         super().__init__()
         self.submodule = submodule
@@ -88,7 +88,7 @@ class PointsTo(Constraints):
         self.start_calling()
 
     def _library_hooks(self, number: int) -> tuple[Hook, ...]:
-        """The hooks of the library bases that a class names."""
+        """The hooks of a class: methods that its base classes from libraries call."""
         found: list[Hook] = []
         for value in [value for node in self.bases[number] for value in self.values(node)]:
             module, name = value, ""
@@ -100,14 +100,14 @@ class PointsTo(Constraints):
         return tuple(found)
 
     def hooks_in(self, number: int, hooks: Iterable[Hook]) -> list[int]:
-        """The names of a class's methods that hooks have, ascending."""
+        """The names of a class's methods that are hooks, ascending."""
         hooks = tuple(hooks)
         names = {name for owner in self.lineage(number) for name in self._names_of.get(owner, ())}
         return sorted(name for name in names if any(hook.has(self.text(name)) for hook in hooks))
 
     @cached_property
     def patterns(self) -> dict[int, re.Pattern[str]]:
-        """The names that the text gives in part, as in `getattr(x, "visit_" + kind)`, with what they match."""
+        """Names with a computed part, as in `getattr(x, "visit_" + kind)`: number to a pattern of what they may be."""
         return {
             number: re.compile(r"\w+" if text == ir.ANY_NAME else r"\w+".join(map(re.escape, text.split("*"))))
             for text, number in self.names.items()
@@ -115,7 +115,7 @@ class PointsTo(Constraints):
         }
 
     def matching(self, value: int, key: int) -> list[int]:
-        """The names of the members of a class, its instances or a module that a pattern matches, ascending."""
+        """The names of members (of a class, its instances or a module) that a pattern matches, ascending."""
         pattern = self.patterns[key]
         if value & KIND == MODULE:
             known = set(self.exports.get(number_of(value), ()))
@@ -139,7 +139,7 @@ class PointsTo(Constraints):
         return list(self._keys.get(obj, ()))
 
     def field(self, obj: int, key: int) -> int:
-        """The node of a member of an object."""
+        """The node of a member of an object; created on first use."""
         found = self._fields.get((obj, key))
         if found is None:
             found = self._fields[obj, key] = self.node()
@@ -158,7 +158,7 @@ class PointsTo(Constraints):
         return found
 
     def everything(self, obj: int) -> int:
-        """The node of all fields of an object."""
+        """The node that stands for all fields of an object."""
         found = self._all.get(obj)
         if found is None:
             found = self._all[obj] = self.node()
@@ -238,7 +238,7 @@ class PointsTo(Constraints):
             self.load(found, target, key, on)
 
     def prototype(self, value: int) -> int:
-        """The node of an object's prototypes, which are searched for members that it does not have itself."""
+        """The node of an object's prototypes, which are searched for members that the object lacks."""
         found = self._prototypes.get(value)
         if found is None:
             found = self._prototypes[value] = self.node()
@@ -247,7 +247,7 @@ class PointsTo(Constraints):
         return found
 
     def _of_instance(self, value: int, key: int) -> int:
-        """The node of a member of an instance, created once per class and name, for many uses."""
+        """The node of a member of an instance; created once per class and name, since it is used often."""
         found = self._resolved[value, key] = self.node()
         lineage = self.lineage(number_of(value))
         fields, awaited = self._fields, self._awaited
@@ -267,11 +267,11 @@ class PointsTo(Constraints):
         return found
 
     def _is_element(self, key: int) -> bool:
-        """Whether a key is that of an element, not a name."""
+        """Whether a key is that of an element rather than a name."""
         return key == 0 or self.text(key)[0] in "\"'0123456789"
 
     def _methods_of(self, lineage: Sequence[int], name: str) -> list[Function]:
-        """The method of a name that a lineage has: several if it is defined more than once."""
+        """The method of a name in a lineage; several if one class defines it more than once."""
         number = self.names.get(name, -1)
         node = next((self.members[owner, number] for owner in lineage if (owner, number) in self.members), 0)
         return [self.functions[number_of(value)] for value in self.values(node) if value & KIND == FUNC]
@@ -305,17 +305,16 @@ class PointsTo(Constraints):
         self._of_library(target, key, on)
 
     def _of_library(self, target: int, key: int, on: int) -> None:
-        """Give a method of a library's class that calls hooks of an object or class."""
+        """Give `target` a method of a library class, if that method calls hooks of the object or class."""
         if key in self._callers_of_hooks and on & KIND in (INSTANCE, CLASS):
             name = self.text(key)
             if any(name in hook.callers for hook in self.hooks.get(number_of(on), ())):
                 self.give(target, self.pair(METHOD, on, key))
 
     def _of_modules(self, file: int, target: int, key: int) -> None:
-        """Copy what a module has under a name. If it has none, search the modules that it imports by `*`, directly or
-        indirectly; then its submodules. The search ends after `_STARS` imports: where thousands of modules import all
-        of one another, each name would be searched for in all of them.
-        """
+        """Copy the value of a name in a module. If the module lacks the name, search the modules that it imports by
+        `*`, directly or indirectly; then its submodules. The search ends after `_STARS` imports: thousands of modules
+        may import all names of one another."""
         seen: set[int] = set()
         left = _STARS
         pending = [(-1, iter((file,)))]  # a module, and those whose names it takes over
@@ -387,7 +386,7 @@ class PointsTo(Constraints):
     # --- classes --------------------------------------------------------------------------------------------------
 
     def lineage(self, number: int) -> tuple[int, ...]:
-        """A class and its bases, in the order in which they are searched for members (C3); the first `_LINEAGE`."""
+        """A class and its bases, at most `_LINEAGE`, in the order in which they are searched for members (C3)."""
         lineages = self._lineages
         if number in lineages:
             return lineages[number]
@@ -412,7 +411,7 @@ class PointsTo(Constraints):
         return list(dict.fromkeys(number_of(value) for value in held if kind_of(value) == CLASS))
 
     def lineage_of(self, obj: int, after: int) -> tuple[int, ...]:
-        """The part of an object's lineage after one of its classes."""
+        """The part of an object's lineage that follows one of its classes."""
         if kind_of(obj) not in (INSTANCE, CLASS):
             return ()
         lineage = self.lineage(number_of(obj))

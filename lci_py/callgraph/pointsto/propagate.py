@@ -46,7 +46,7 @@ class Nodes(NamedTuple):
 
 
 def program_of(tables: Tables, sites: SiteCounts, files: Iterable[int]) -> Program:
-    """The constraints of those of the files that the analysis covers."""
+    """The constraints of those of the given files that the analysis covers."""
     look_ups = LookUps(tables, sites)
     imports = Meanings(look_ups)
     found = []
@@ -100,7 +100,7 @@ class Meanings:
 
 
 def solve_program(program: Program, tables: Tables) -> Solution:
-    """The possible targets of the calls of a program, which has been checked."""
+    """The possible targets of the calls of a checked program."""
     heads = tables.files.heads
     with gc_paused():
         submodules = Submodules({heads[file].path: file for file in program.files.tolist()}, heads)
@@ -109,7 +109,7 @@ def solve_program(program: Program, tables: Tables) -> Solution:
 
 
 class Submodules:
-    """Finds the file of a module in the package or folder that a file stands for, among the program's files."""
+    """Finds a module's file inside the package or folder that a file stands for, among the program's files."""
 
     def __init__(self, places: Mapping[str, int], heads: Sequence[FileHead]) -> None:
         self._places = places
@@ -170,7 +170,7 @@ def _distinct(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _group_sizes(rows: NDArray[Any]) -> NDArray[Any]:
-    """int64 [n]: the number of columns equal to each. Equal ones are adjacent."""
+    """int64 [n]: for each column, the number of columns equal to it. Equal columns are adjacent."""
     first = np.ones(rows.shape[1], np.bool_)
     first[1:] = (rows[:, 1:] != rows[:, :-1]).any(axis=0)
     sizes = np.diff(np.append(np.flatnonzero(first), rows.shape[1]))
@@ -178,14 +178,14 @@ def _group_sizes(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def reconcile(tables: Tables, named: NDArray[Any], followed: NDArray[Any], nodes: Nodes) -> NDArray[Any]:
-    """The edges of the analysis that do not contradict names and types: int32 [5, k].
+    """The edges of the points-to analysis that do not contradict names and types: int32 [5, k].
 
-    If a declared type determines the callee, an object that gets there must be of that type or a derived one, and its
-    override runs. An edge to a method of the same name in any other type contradicts the declaration and is dropped.
+    If a declared type determines the callee, the object must have that type or a derived one, and its override runs. An
+    edge to a method of the same name in another type contradicts the declaration and is dropped.
 
     Args:
-        named: int32 [5, n], edges by names and types: source, target, kind, line and step.
-        followed: int32 [5, m], edges of the analysis.
+        named: int32 [5, n], edges found by names and types: source, target, kind, line and step.
+        followed: int32 [5, m], edges of the points-to analysis.
     """
     known, others = _declared_targets(named, followed)
     bases = _bases(named) if others else {}
@@ -204,9 +204,8 @@ def reconcile(tables: Tables, named: NDArray[Any], followed: NDArray[Any], nodes
 
 
 def _declared_targets(named: NDArray[Any], followed: NDArray[Any]) -> tuple[dict[tuple[int, int], set[int]], list[int]]:
-    """(Source, line) to the targets that names and types give to the calls there; and the edges of the analysis that
-    lead from such a place to another target.
-    """
+    """(Source, line) to the targets of the calls there by names and types; and the edges of the points-to analysis that
+    lead from such a line to other targets."""
     asks = np.isin(named[0], followed[0], kind="table")  # before a copy of all edges is made
     calls = named[:, asks & (named[2] == CALLS)]
     ours, theirs = (rows[0].astype(np.int64) << 32 | rows[3] for rows in (followed, calls))

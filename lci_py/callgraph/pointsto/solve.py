@@ -49,9 +49,9 @@ class Solver:
 
     def __init__(self, program: Program, submodule: Callable[[int, str], tuple[int, ...]], language: str = "") -> None:
         """Args:
-        program: It has been checked.
+        program: The program, which has been checked.
         submodule: (file, name) to the files of a module inside the package that the file stands for.
-        language: Of the files whose classes may have bases from libraries.
+        language: The language of the files whose classes may have bases from libraries.
         """
         self.points = PointsTo(submodule, METHODS, language)
         self._packages = hook_packages(language)
@@ -97,12 +97,12 @@ class Solver:
         return solution_of(self._targets)
 
     def _has_method(self, *names: str) -> bool:
-        """Whether some class of the program has a method of one of the names."""
+        """Whether any class of the program has a method with one of the names."""
         numbers = {self.points.names.get(name, -1) for name in names}
         return any(name in numbers for _, name in self.points.members)
 
     def _give_declared(self) -> None:
-        """Give variables without a value an object of their declared type: the callers of a library are elsewhere."""
+        """Give variables without values an object of their declared type: the callers of a library are elsewhere."""
         values = self.points.values
         given = [(node, value) for node, of in self.points.typed.tolist() if not values(node) for value in values(of)]
         for node, value in given:
@@ -116,7 +116,7 @@ class Solver:
         )
 
     def _is_by_pattern(self, value: int) -> bool:
-        """Whether a value is the members of an object whose names match a pattern."""
+        """Whether a value stands for the members of an object whose names match a pattern."""
         return value & KIND == METHOD and self.points.parts(value)[1] in self.points.patterns
 
     # --- calls ----------------------------------------------------------------------------------------------------
@@ -162,7 +162,8 @@ class Solver:
             self._library.function(site, points.text(number_of(value)))
 
     def _run_hooks(self, site: int, number: int, hooks: Iterable[Hook], caller: int = 0) -> None:
-        """Add calls of the hooks of a class, on an object of it. `caller`: the name of the method that calls them."""
+        """Add calls of a class's hooks on an object of it; `caller` is the name of the library method that calls
+        them."""
         points = self.points
         _, callee, origin, *_ = points.sites[site]
         obj = value_of(INSTANCE, number)
@@ -177,7 +178,7 @@ class Solver:
             points.call(target, inner)
 
     def _enclosing_class(self, origin: int) -> int:
-        """The class of the method that a call in the text stands in; -1 if there is none."""
+        """The class of the method that contains a call of the text; -1 if there is none."""
         if not self._callers:
             first = self._program.starts(FUNCTIONS)[self._program.owners(SITES)]
             callers = self._program.callers
@@ -186,7 +187,7 @@ class Solver:
         return self.points.functions[function].owner if function >= 0 else -1
 
     def _called_by_pattern(self, site: int, owner: int, key: int) -> None:
-        """A call of any member whose name a pattern matches."""
+        """Add calls of all members whose names match a pattern."""
         points = self.points
         holder = points.object_of("matching", owner)
         for name in points.matching(owner, key)[:_MOST_MATCHING]:
@@ -195,7 +196,7 @@ class Solver:
             points.call(target, site)
 
     def _holding(self, value: int) -> int:
-        """A node that holds this one value."""
+        """A node that holds only this value."""
         points = self.points
         node = points.field(points.object_of("holder", value), 0)
         points.give(node, value)
@@ -227,7 +228,7 @@ class Solver:
             points.copy(known.result, result)
 
     def _pass(self, arguments: Iterable[tuple[int, int]], known: Function, function: int, shift: int) -> None:
-        """Pass the arguments of a call to the parameters of a function, after the first `shift` ones."""
+        """Pass the arguments of a call to a function's parameters, skipping the first `shift` parameters."""
         points = self.points
         singles, rest, named = known.singles, known.rest, known.named_rest
         if rest is not None:
@@ -272,7 +273,7 @@ class Solver:
             self._edge(site, ~number)
 
     def _constructor(self, site: int, lineage: Iterable[int], obj: int, names: tuple[int, ...] = ()) -> bool:
-        """Add a call of the first constructor of a lineage, on `obj`; False if there is none."""
+        """Add a call of the first constructor in a lineage on `obj`; returns False if there is none."""
         points = self.points
         for owner in lineage:
             for name in names or self._constructors:
@@ -291,7 +292,7 @@ class Solver:
         self.link(site, number_of(value), made)
 
     def synthetic(self, key: tuple[object, ...], site: Site) -> int:
-        """The number of a call that is not in the text. It is made once per key."""
+        """The number of a call that is not in the text; created once per key."""
         if key not in self._extra:
             self._extra[key] = self.points.add_site(site)
         return self._extra[key]
@@ -325,11 +326,11 @@ class Solver:
             points.load(made, each.result, 0)
 
     def implicit_call(self, site: int, node: int, name: str) -> None:
-        """Add a call of a special method that a call of a built-in function makes: `len(x)` calls `x.__len__()`."""
+        """Add a call of a special method that a built-in function makes: `len(x)` calls `x.__len__()`."""
         self._each_at(site, implicit_callee(node, self.points.name(name)), node)
 
     def iterate(self, site: int, node: int) -> int:
-        """Add a loop over a value that a call of a built-in function makes, as `list(x)`; the node of the elements."""
+        """Add a loop over a value that a built-in function makes, as `list(x)`; returns the node of the elements."""
         return self.points.sites[self._each_at(site, node, node)][0]
 
     def _each_at(self, site: int, callee: int, node: int) -> int:
@@ -373,7 +374,7 @@ class Solver:
         return -1
 
     def _loaded(self, node: int, name: int) -> int:
-        """The node of a member of what a node holds."""
+        """The node of a member of the values of a node."""
         key = ("loaded", node, name)
         if key not in self._extra:
             self._extra[key] = target = self.points.node()
@@ -387,10 +388,10 @@ class Solver:
         self._targets.add((origin, callee, target))
 
     def _callbacks(self) -> None:
-        """Add functions that are passed to something unknown, since that may call them.
+        """Add functions that are passed to an unknown callee, since that may call them.
 
-        Then those that are passed to a function of the program, got lost there because a variable would have held too
-        many values, and have no caller.
+        Then add functions without callers that are passed to a function of the program and were lost there, because a
+        variable had too many values.
         """
         points = self.points
         arguments, values, parts = points.arguments, points.values, points.parts
@@ -428,13 +429,13 @@ class Solver:
         self._targets.update((origin, -1, number) for origin, number in lost if number not in called)
 
     def _last_name(self, callee: int) -> str:
-        """The last name of the expression that is called; "" if it has none."""
+        """The last name of the called expression; "" if it has none."""
         names = self.points.last_names
         name = self.points.text(int(names[callee])) if callee < len(names) else ""
         return name.rpartition(".")[2]
 
     def _take_hooks(self, callee: int, origin: int, passed: set[int], taken: set[int]) -> None:
-        """Add the hooks of classes and objects that are passed to a function of a library which calls them."""
+        """Add the hooks of classes and objects that are passed to a library function which calls them."""
         points = self.points
         for value in sorted(passed):
             number = number_of(value)
@@ -448,5 +449,5 @@ class Solver:
                 self._targets.update((origin, -1, number_of(one)) for one in found if kind_of(one) == FUNC)
 
     def _is_of_object(self, value: int) -> bool:
-        """Whether a value is a built-in method of a container or function, which the library models."""
+        """Whether a value is a built-in method, of a container or function, that has a library model."""
         return kind_of(value) == METHOD and kind_of(self.points.parts(value)[0]) in (OBJECT, FUNC, BOUND)

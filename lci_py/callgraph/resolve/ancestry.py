@@ -1,6 +1,6 @@
-"""The bases of types, the order in which they are searched for members, and the types that are derived from one.
+"""Bases of types, the order in which they are searched for members, and derived types.
 
-For a type of another file than the one that is linked, they are found once for all files (`LookUps.shared`).
+Answers about types of other files than the one being linked are computed once for all files (`LookUps.shared`).
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ MOST_HEIRS = 12
 
 
 class Bases(NamedTuple):
-    """What a type is derived from: types of the repository, and the names of others."""
+    """The bases of a type: types of the repository, and the names of external bases."""
 
     own: tuple[Definition, ...]
     library: tuple[str, ...]
 
 
 class Ancestry:
-    """Finds the bases of types and their derived types, as a part of an `Evaluator`, for one file after another."""
+    """Finds the bases and the derived types of types; a part of an `Evaluator`."""
 
     def __init__(
         self, look_ups: LookUps, named: Callable[[int, int, str, int], Values],
@@ -39,8 +39,8 @@ class Ancestry:
     ) -> None:  # fmt: skip
         """Args:
         named: `Types.named` of the evaluator.
-        shared: Of an evaluator whose answers all files share, this part, and what empties the memos of all its parts.
-            None in that evaluator itself.
+        shared: The `Ancestry` of the evaluator whose answers all files share, and a function that clears that
+            evaluator's caches. None in that evaluator itself.
         """
         self._look = look_ups
         self._named = named
@@ -53,7 +53,7 @@ class Ancestry:
         self._shared_heirs: dict[int, Shared[list[Definition]]] = {}
 
     def start(self) -> None:
-        """Begin with a file."""
+        """Start with another file: clear the caches."""
         self._lineages.clear()
         self._bases.clear()
 
@@ -61,8 +61,8 @@ class Ancestry:
         """A type and all its bases, in the order in which they are searched for members.
 
         Source:
-            Barrett et al., "A Monotonic Superclass Linearization for Dylan", OOPSLA 1996 (C3, Python's order). Where it
-            has no answer, the first remaining type goes first.
+            Barrett et al., "A Monotonic Superclass Linearization for Dylan", OOPSLA 1996 (C3, Python's order). Where C3
+                has no answer, the first remaining type goes first.
         """
         key, own = (owner.symbol, depth), self._look.own
         # While a shared answer is computed, no memo of a file is read: its entries leave no keys.
@@ -95,7 +95,7 @@ class Ancestry:
         return tuple(found)
 
     def heirs(self, owner: Definition) -> list[Definition]:
-        """All types derived from one, directly or not; none if there are more than `MOST_HEIRS`."""
+        """All types derived from a type, directly or not; [] if there are more than `MOST_HEIRS`."""
         return self._look.shared(self._shared_heirs, owner.symbol, self._find_heirs, owner)
 
     def _find_heirs(self, owner: Definition) -> list[Definition]:
@@ -127,7 +127,7 @@ class Ancestry:
         return known
 
     def _find_shared_bases(self, owner: Definition) -> Bases:
-        """The bases of a type, from empty memos."""
+        """The bases of a type, computed with empty caches."""
         assert self._shared is not None
         ancestry, empty = self._shared
         empty()

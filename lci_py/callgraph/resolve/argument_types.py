@@ -17,10 +17,10 @@ class StaticType(NamedTuple):
     """A type. `null`, and functions (`->2`, `::`), have names that no type has.
 
     Attributes:
-        name: Without type arguments.
+        name: The name without type arguments.
         arrays: The number of array dimensions or, in C++, of pointers.
-        at: Its definition, if known.
-        file, place, written: Otherwise where it is named, and how: most types are told apart by their names alone.
+        at: The type's definition, if known.
+        file, place, written: Otherwise the file, scope and text that name it; most types are compared by name alone.
     """
 
     name: str

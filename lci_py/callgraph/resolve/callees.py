@@ -36,16 +36,16 @@ class Callees:
         self._memo: dict[tuple[Value, int], tuple[tuple[Definition, int], ...]] = {}
 
     def start(self) -> None:
-        """Begin with a file."""
+        """Start with another file: clear the caches."""
         self.known.clear()
         self._memo.clear()
         self._interfaces.clear()
 
     def of(self, values: Iterable[Value], arguments: int = UNKNOWN) -> Targets:
-        """The targets if any of the values is called.
+        """The targets of a call of the given values.
 
         Args:
-            arguments: Their number as in `Call`, for languages in `BY_ARITY`; else `UNKNOWN`.
+            arguments: The number of arguments as in `Call`, for languages in `BY_ARITY`; else `UNKNOWN`.
         """
         found: dict[int, int] = {}
         for value in values:
@@ -76,7 +76,7 @@ class Callees:
                         return
 
     def _overloads(self, at: Definition, arguments: int) -> list[Definition]:
-        """All definitions of the same name beside this one. Without overloading the last one counts, as at run time."""
+        """All overloads of a definition; in a language without overloading only the last, which replaces the others."""
         facts = self._look.facts(at.file)
         rules = self._look.rules_of[at.file]
         place = at.symbol - facts.first
@@ -119,7 +119,7 @@ class Callees:
         return list(found.values()) or [method]
 
     def _constructors(self, owner: Definition, *, new: bool = False) -> list[Definition]:
-        """The constructors of a type; the type itself if it has none. `new`: the call constructs explicitly."""
+        """The constructors of a type; the type itself if it has none. `new`: whether the call constructs explicitly."""
         language = self._look.files.heads[owner.file].language
         if has_rule(language, "companions"):
             return self._or_companion(owner, new=new)
@@ -141,7 +141,8 @@ class Callees:
         return [owner]
 
     def _as_constructor(self, at: Definition) -> list[Definition]:
-        """All constructors of a class, given the one that its name means (C#), if the class itself may be one."""
+        """All constructors of a C# class, given the definition its name means, if the class may be its own
+        constructor."""
         language = self._look.files.heads[at.file].language
         if at.kind != "constructor" or not has_rule(language, "primary_constructors"):
             return []
@@ -149,7 +150,7 @@ class Callees:
         return self._constructors(owner) if owner is not None else []
 
     def _or_companion(self, owner: Definition, *, new: bool) -> list[Definition]:
-        """Scala: `new C(x)` calls the class or a further constructor; `C(x)` that of a case class, or an `apply`."""
+        """Scala: `new C(x)` calls the class or another constructor; `C(x)` that of a case class, or an `apply`."""
         found: list[Definition] = []
         for item in self._members.companions(owner, of_name=False):
             if item.kind != "object":
@@ -176,9 +177,8 @@ class Callees:
         return (*targets, *((symbol, OVERRIDE | mark) for symbol in dict.fromkeys(more)))
 
     def in_derived(self, values: Values, name: str) -> Targets:
-        """The members that types derived from that of an object have, or get from other bases: what a mixin calls.
-        Without tests, unless the call is in one.
-        """
+        """The members of a name in types derived from an object's type, or from their other bases: what a mixin calls.
+        Without those in tests, unless the call is in a test."""
         heads = self._look.files.heads
         found: dict[int, Definition] = {}
         for heir in [heir for value in values if value.at is not None for heir in self._ancestry.heirs(value.at)]:
@@ -244,7 +244,7 @@ class Callees:
 
 
 def _may_be_derived(value: Value) -> bool:
-    """Whether an object may be of a type that is derived from its known one."""
+    """Whether an object may have a type that is derived from its known type."""
     if value.kind != INSTANCE or value.at is None or value.text == "exact":
         return False
     return value.step == TYPE or value.at.kind in ("interface", "trait")

@@ -90,10 +90,10 @@ class FileLinker:
         self.overloads = overloads.Overloads(look_ups, self.evaluator, self.callees.known)
 
     def link(self, file: int) -> tuple[list[Edge], set[int]]:
-        """A file's edges, each once with the first step that found it, and the keys of its look-ups.
+        """A file's distinct edges, each with the first step that found it; and the keys of its look-ups.
 
-        If that raises an error, which is a fault of this program, the file has no edges and the key `UNLINKED`: the
-        others keep theirs, and every refresh tries again.
+        If linking raises an error, which is a bug of this program, the file has no edges and the key `UNLINKED`: other
+        files are not affected, and every refresh tries again.
         """
         try:
             return self._edges_of(file), self.look_ups.keys
@@ -183,13 +183,13 @@ class _CallResolver:
         self._test = head.test
 
     def resolve(self, name: str, receiver: str, caller: int, arguments: int = UNKNOWN) -> Targets:
-        """The definitions that a call means, each with its step; none if they are external or uncertain.
+        """The definitions that a call means, each with its step; [] if they are external or uncertain.
 
         Args:
             name: The called name.
             receiver: The text before it.
-            caller: The place of the enclosing symbol, or -1.
-            arguments: Their number, as in `Call`.
+            caller: The index of the enclosing symbol, or -1.
+            arguments: The number of arguments, as in `Call`.
         """
         kind = self.facts.scope_kinds[caller] if caller >= 0 else ""
         targets = self.meant(name, receiver, caller, arguments, of_macro=kind == "macro")
@@ -204,9 +204,9 @@ class _CallResolver:
 
         Args:
             name, receiver, caller: As in `resolve`.
-            kind: A place in `REGISTRATIONS`.
-            place: The symbol before which it is registered; or `?` and the function, with its receiver, meant if
-                the name means none; or "".
+            kind: An index of `REGISTRATIONS`.
+            place: The index of the symbol that a decorator registers; or `?` and the function (with its receiver) to
+                try if the name resolves to nothing; or "".
         """
         if place.isdecimal():
             return ((self.facts.first + int(place), ROUTE + kind),)
@@ -223,9 +223,8 @@ class _CallResolver:
         return tuple((symbol, ROUTE + kind | (step & AMBIGUOUS)) for symbol, step in found)
 
     def _templates(self, name: str) -> list[int]:
-        """The files of a template: the one beside this file if the name says so, else those in the nearest folders of
-        templates whose paths end in the name. There may be one for each format.
-        """
+        """The files of a template: beside this file if the name is a relative path; else those whose paths end in the
+        name, in the nearest template folder. There may be one for each format."""
         heads, own = self._look.files.heads, self.facts.head.path.split("/")
         endings = ("",) if "." in basename(name) else frameworks.table_of(self._language).templates
         if name.startswith("."):
@@ -245,7 +244,8 @@ class _CallResolver:
         return sorted(nearest[min(nearest)]) if nearest else []
 
     def _fixture(self, name: str, caller: int) -> Targets:
-        """What pytest calls for a parameter: a function of the class around, the file, or the nearest `conftest.py`."""
+        """The fixture that pytest passes for a parameter: of the enclosing class, the file, or the nearest
+        `conftest.py`."""
         around = self.facts.outer[caller] if caller >= 0 else -1
         found = self._look.inside(self.file, around, name) if around >= 0 else None
         found = found or self._look.top(self.file, name)
@@ -257,7 +257,7 @@ class _CallResolver:
         return ((found.symbol, 0),) if found is not None and found.kind in FUNCTION_KINDS else ()
 
     def implicit(self, name: str, receiver: str, caller: int) -> Targets:
-        """The methods that the language calls on an object without a written call (`source.extract.implicit_calls`)."""
+        """The methods that the language calls implicitly on an object (`source.extract.implicit_calls`)."""
         found: list[Value] = []
         values = self._evaluate.expression(self.file, caller, parse(receiver))
         properties = [
@@ -297,12 +297,12 @@ class _CallResolver:
         return any(symbol in self.known and self.known[symbol].kind == "macro" for symbol, _ in targets)
 
     def meant(self, name: str, receiver: str, caller: int, arguments: int, *, of_macro: bool) -> Targets:
-        """As `resolve`, without what macros call. `of_macro`: the call is in a macro's text."""
+        """As `resolve`, without the calls in macros. `of_macro`: whether the call itself is in a macro's text."""
         self._arguments = arguments if "by_arity" in self._rules else UNKNOWN
         return self._allowed_targets(self._targets_by_name(name, receiver, caller), arguments, of_macro=of_macro)
 
     def in_scope(self, file: int, place: int, name: str, arguments: int) -> Targets:
-        """The definitions that a name in a macro's text means, seen from a place of any file."""
+        """The definitions that a name in a macro's text means, looked up from a scope of any file."""
         return self._allowed_targets(self._run(self._called_values(file, place, name)), arguments, of_macro=True)
 
     def _allowed_targets(self, targets: Targets, arguments: int, *, of_macro: bool) -> Targets:
@@ -336,7 +336,7 @@ class _CallResolver:
         return targets
 
     def _targets_on_receiver(self, name: str, receiver: str, caller: int) -> Targets:
-        """The definitions that a call on a receiver means."""
+        """The definitions that a method call on a receiver means."""
         expr = parse_receiver(receiver) if "extension_methods" in self._rules else parse(receiver)
         values = self._evaluate.expression(self.file, caller, expr)
         if not values and "qualified" in self._rules:
@@ -379,9 +379,8 @@ class _CallResolver:
         return targets
 
     def _called_by_library(self, values: Values, name: str) -> Targets:
-        """The methods that a method of a library's class calls on the object: `run`, if `start` of a thread is called.
-        Those of derived types if the own one has none.
-        """
+        """The hooks that a called library method runs on the object: `run`, if `start` of a thread is called. If the
+        object's type has none, those of derived types."""
         if name not in frameworks.hook_callers(self._language):
             return ()
         members, ancestry, look = self._evaluate.members, self._evaluate.ancestry, self._look
@@ -407,7 +406,7 @@ class _CallResolver:
         return tuple((symbol, HOOK | (step & AMBIGUOUS) | several) for symbol, step in targets)
 
     def _through_pointer(self, name: str, receiver: str, caller: int) -> Targets:
-        """The functions stored in a field, variable or parameter."""
+        """The functions that a called field, variable or parameter may hold."""
         if "expanding" not in self._rules:
             values = self._values
             if not receiver and "separate_names" in self._rules and name[:1] != "$":
@@ -418,7 +417,7 @@ class _CallResolver:
         return self._pointers.of_name(caller, name, local=self._is_local(name, caller, of_file=False))
 
     def _is_bound(self, receiver: str, caller: int) -> bool:
-        """Whether a receiver is bound to something, though its members are unknown."""
+        """Whether a receiver is known to be bound, even if its members are unknown."""
         steps = parse(receiver)
         if steps and "capital_types" in self._rules and steps[0].name[:1].isupper():
             return True
@@ -430,7 +429,7 @@ class _CallResolver:
         return bool(self._evaluate.names.name(self.file, caller, steps[0].name))
 
     def _is_made_outside(self, value: Value, name: str) -> bool:
-        """Whether a field holds what a call of an unknown name makes: `this.m = new Map()`."""
+        """Whether a field holds the result of a call to an external name: `this.m = new Map()`."""
         for owner in self._evaluate.ancestry.lineage(value.at) if value.at is not None else ():
             for row in self._look.hints(owner, name):
                 if len(row.expr) == 2 and row.expr[1].kind == CALL:
@@ -471,7 +470,7 @@ class _CallResolver:
         return self._only(name, methods=implicit, free=True, anywhere="program_scope" in self._rules)
 
     def _is_of_library(self, name: str) -> bool:
-        """Whether a name is a macro of a standard header that the file includes, and not of one of its own headers."""
+        """Whether a name is a macro of an included standard header, and of none of the repository's headers."""
         header = language_rules.STANDARD_MACROS.get(name, "")
         if not header or "expanding" not in self._rules:
             return False
@@ -486,11 +485,11 @@ class _CallResolver:
         return value._replace(kind=CLASS) if value.kind == INSTANCE else value
 
     def _is_named_like_its_type(self, value: Value, name: str) -> bool:
-        """Whether the class of an object has this name."""
+        """Whether an object's class has this name."""
         return value.kind == INSTANCE and value.at is not None and self._look.name(value.at) == name
 
     def _macro(self, name: str) -> Targets:
-        """The only macro of a name, in languages where it may be in any file."""
+        """The only macro of a name, in languages where a macro may be defined in any file."""
         if "macros_anywhere" not in self._rules:
             return ()
         macro = self._look.only(self._family, name)
@@ -500,14 +499,14 @@ class _CallResolver:
         return self._callees.of(values, self._arguments)
 
     def _called_values(self, file: int, place: int, name: str) -> Values:
-        """The values of a called bare name."""
+        """The values of a bare name that is called."""
         values = self._evaluate.names.name(file, place, name, callee=True)
         if "tagged_types" in self._rules:
             return tuple(value for value in values if value.kind != CLASS)
         return values
 
     def _of_super(self, caller: int) -> Targets:
-        """Ruby's `super`: the method of the same name in the bases of the class."""
+        """The target of Ruby's `super`: the method of the same name in the bases of the class."""
         if caller < 0:
             return ()
         bases = self._evaluate.names.name(self.file, caller, "super")
@@ -521,7 +520,7 @@ class _CallResolver:
         return self._run(f for value in bases for f in members.attribute(value, name, 8))
 
     def _own_constructor(self, name: str, caller: int) -> Targets:
-        """`new self` or `this(x)`: the constructor of the enclosing class, or of its base."""
+        """The target of `new self` or `this(x)`: the constructor of the enclosing class, or of its base."""
         found: list[Value] = []
         for value in self._evaluate.names.name(self.file, caller, name):
             if value.kind == INSTANCE:
@@ -531,7 +530,7 @@ class _CallResolver:
         return self._run(found)
 
     def _is_local(self, name: str, caller: int, *, of_file: bool = True) -> bool:
-        """Whether a variable has the name. `of_file`: variables outside functions count as well."""
+        """Whether a variable has this name; with `of_file`, variables outside functions count as well."""
         if "separate_names" in self._rules:
             return False
         while caller >= 0:
@@ -541,13 +540,13 @@ class _CallResolver:
         return of_file and (-1, name) in self.facts.typed
 
     def _only(self, name: str, *, methods: bool, free: bool, anywhere: bool = False) -> Targets:
-        """The only definition of a name, if it is near or imported, or if the language has one name space for the
-        program. Only tests call tests.
+        """The only definition of a name, if it is near or imported, or if the language has a single namespace. Only
+        tests call tests.
 
         Args:
             methods: The call may mean a method.
-            free: It may mean a function that is no method.
-            anywhere: The language has one name space for the program.
+            free: The call may mean a function that is no method.
+            anywhere: The language has a single namespace for the whole program.
         """
         found = self._look.only(self._family, name)
         if found is None:
@@ -577,11 +576,11 @@ class _CallResolver:
         return ()
 
     def _nearest(self, found: list[Definition]) -> list[Definition]:
-        """Of definitions in several programs of one tree, those in files that this one includes, or whose header it
+        """Of definitions in several programs of one tree: those in files that this file includes, or whose header it
         includes; else those in the nearest folders.
 
-        If one of their files shares a header with this file, those whose file includes no header of the repository are
-        dropped: nothing declares anything to them.
+        If a definition's file shares a header with this file, definitions in files without any header of the repository
+        are dropped.
         """
         heads, folders = self._look.files.heads, self._look.files.folders
         included = {heads[target].path.rpartition("/")[2] for target in self._imported_files}
@@ -603,14 +602,14 @@ class _CallResolver:
         return any(self._look.ending_in(splitext(name)[0]) for name in sorted(self._look.includes(item.file)))
 
     def _is_other_name(self, item: Definition, name: str) -> bool:
-        """Whether a definition is `#define name other`: where its header is included, the name means nothing else."""
+        """Whether a definition is `#define name other`: where its header is included, the name means only `other`."""
         if item.kind != "macro":
             return False
         texts = [calls for _, calls in self._look.expansion(item)]
         return bool(texts) and all(len(calls) == 1 and calls[0][0] != name and calls[0][2] == NAMED for calls in texts)
 
     def _several(self, name: str) -> Targets:
-        """All functions and macros of a name: a program is linked, or loaded, from some of them."""
+        """All functions and macros of a name: different programs may be linked from, or load, different ones."""
         found = [
             item for item in self._look.all_named(self._family, name)
             if item.kind in ("function", "macro") and (self._test or not self._look.files.heads[item.file].test)

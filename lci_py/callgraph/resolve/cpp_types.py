@@ -50,7 +50,7 @@ _CLASSES = frozenset({"class", "struct", "union"})
 
 
 def number(name: str) -> str:
-    """The canonical name of a numeric type; "" if it is none."""
+    """The canonical name of a numeric type; "" if it is not numeric."""
     return _NUMBERS.get(name.removeprefix("std.").removeprefix("std::"), "")
 
 
@@ -65,19 +65,19 @@ class CppTypes:
         """Args:
         definition: Returns the definition of a type in the repository.
         bases: Returns a type with all its bases, and whether the repository defines all of them.
-        made_of: Returns the parameter types of the class's constructors that can be called with one argument.
+        made_of: Returns the parameter types of those constructors of a class that can be called with one argument.
         """
         self._definition = definition
         self._bases = bases
         self._made_of = made_of
 
     def fits(self, given: StaticType, wanted: StaticType) -> int:
-        """How well a type fits a parameter."""
+        """How well an argument's type fits a parameter's type; see `NO` and the like."""
         found = self._fits(given, wanted)
         return self._by_constructor(given, wanted) if found == PERHAPS and not wanted.arrays else found
 
     def _by_constructor(self, given: StaticType, wanted: StaticType) -> int:
-        """How well a type fits through a constructor. Two such conversions never follow each other."""
+        """How well a type fits by a constructor's conversion. A second such conversion cannot follow."""
         at = self._definition(wanted)
         taken = self._made_of(at) if at is not None and at.kind in _CLASSES else None
         if taken is None:
@@ -203,7 +203,7 @@ class CppTypes:
         return PROMOTED if (given, wanted) == ("float", "double") else BOXED
 
     def _may_be_same(self, given: StaticType, wanted: StaticType) -> bool:
-        """Whether two types of one name may be the same."""
+        """Whether two types with the same name may be the same type."""
         one, other = self._definition(given), self._definition(wanted)
         return one is None or other is None or one == other
 
@@ -216,7 +216,7 @@ class CppTypes:
         return BOXED if other in self._bases(one)[0] else PERHAPS
 
     def _is_whole(self, given: StaticType) -> bool:
-        """Whether the repository defines all bases of a type."""
+        """Whether the repository defines all direct and indirect bases of a type."""
         at = self._definition(given)
         return at is not None and self._bases(at)[1]
 

@@ -1,8 +1,8 @@
 """Evaluates expressions by declarations and assignments: receivers of calls, types of fields.
 
-Evaluation goes from a name to what it was assigned, on to what that was assigned, and so on, through any file, for a
-bounded number of steps. A value depends only on the sources and that bound, not on where or in which order evaluation
-starts. Everything about other files comes from `LookUps`, which records the questions.
+Evaluation follows assignments from name to name, through any file, for a bounded number of steps. A value depends only
+on the sources and that bound, not on where or in which order evaluation starts. Answers about other files come from
+`LookUps`, which records the questions.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ class Evaluator:
 
     def __init__(self, look_ups: LookUps, imports: ImportResolver, *, shared: bool = False) -> None:
         """Args:
-        imports: Over the same look-ups.
-        shared: Its answers are shared by all files (`LookUps.shared`).
+        imports: Resolves imports by the same look-ups.
+        shared: Whether all files share the answers (`LookUps.shared`).
         """
         self._look = look_ups
         self._rules_of = look_ups.rules_of
@@ -98,7 +98,7 @@ class Evaluator:
         self._memo: dict[tuple[int, int, Expr, int], Values] = {}
 
     def start(self) -> None:
-        """Begin with a file. Cached values of another file would leave this one without look-up keys."""
+        """Start with another file: clear the caches, since cached values would leave no look-up keys."""
         self._memo.clear()
         self.names.start()
         self.members.start()
@@ -106,7 +106,7 @@ class Evaluator:
         self.modules.start()
 
     def expression(self, file: int, place: int, expr: Expr, depth: int = DEPTH) -> Values:
-        """The values of an expression at a place: a symbol of the file, or -1 for its top level."""
+        """The values of an expression in a scope: the index of a symbol of the file, or -1 for the top level."""
         if depth <= 0 or not expr:
             return ()
         if expr[0].kind == PARAMETER:
@@ -122,7 +122,7 @@ class Evaluator:
         return found
 
     def _passed_values(self, file: int, place: int, parameter: Expr, depth: int) -> Values:
-        """The objects that calls pass for a parameter."""
+        """The objects that calls pass as a parameter."""
         key = (file, place, parameter, depth)
         found = self._memo.get(key)
         if found is None:
@@ -140,12 +140,12 @@ class Evaluator:
         return found
 
     def passed(self, kind: int, file: int, place: int, names: Iterable[str]) -> Iterator[tuple[int, StoredFunction]]:
-        """What calls pass for a parameter of a function, or of the class whose constructor lists it: the file of each
-        call, and what it passes.
+        """The arguments of calls for a parameter of a function (or of a class whose constructor lists it): the file of
+        each call, and the argument.
 
         Args:
             kind: `ARGUMENT` for functions, `PASSED` for objects.
-            names: Those of the parameter: its name and its place.
+            names: The names of the parameter: its name, and its position.
         """
         facts = self._look.facts(file)
         function, around = self._look.definition(file, place), facts.parents[place]
@@ -163,7 +163,7 @@ class Evaluator:
                     yield other, item
 
     def _is_called(self, value: Value, function: Definition, name: str, owner: Definition | None) -> bool:
-        """Whether a called value is a function, an overload of it, or what it overrides."""
+        """Whether a called value is a function, an overload of it, or a method that it overrides."""
         at = value.at
         if at is None:
             return False
@@ -255,14 +255,14 @@ class Evaluator:
         return distinct(found)
 
     def holders(self, values: Values) -> Values:
-        """The values whose members may be meant: in Rust, a module hides the function of its name."""
+        """The values whose members a name may mean: in Rust, a module hides the function of its name."""
         if len(values) < 2:
             return values
         modules = [v for v in values if v.kind == MODULE and "crates" in self._rules_of[v.files[0]]]
         return tuple(modules) or values
 
     def _chained_receivers(self, values: Values, receivers: Values) -> Values:
-        """The receivers themselves, if all methods return their receiver (`-> Self`)."""
+        """The receivers themselves, if all called methods return their receiver (`-> Self`)."""
         for value in values:
             if value.kind != FUNCTION or value.at is None or not receivers:
                 return ()
@@ -305,11 +305,11 @@ class Evaluator:
         return self.types.arguments.of_result(value, found, depth) if value.text[:1] == "<" else found
 
     def is_package(self, module: Value) -> bool:
-        """Whether a module is a class, and objects of it are the same value."""
+        """Whether a module is represented by a class, so that objects of the class are the module."""
         return bool(module.files) and has_rule(self._look.files.families[module.files[0]], "package_objects")
 
     def _lambda_parameter(self, value: Value, places: str, depth: int) -> Values:
-        """What a function gives to a parameter of a lambda that is passed to it; a container gives its elements."""
+        """The arguments that a function passes to a parameter of its lambda argument; for a container, its elements."""
         numbers = [int(text) for text in places.split(",") if text.isdecimal()]
         if len(numbers) != 3:
             return ()
@@ -349,7 +349,8 @@ class Evaluator:
         return members(iterator, "__next__", depth) or members(iterator, "__anext__", depth)
 
     def _context_values(self, values: Values, depth: int) -> Values:
-        """The values that `with` binds: those returned by `__enter__`, and yielded by a generator; else the object."""
+        """The values that `with` binds: results of `__enter__`, values that a generator yields, or the object
+        itself."""
         found: list[Value] = []
         for value in values:
             if value.kind == MANY:
@@ -362,7 +363,7 @@ class Evaluator:
 
 
 class Names:
-    """Evaluates bare names, as a part of an `Evaluator`, whose other parts it calls."""
+    """Evaluates bare names; a part of an `Evaluator`, whose other parts it calls."""
 
     def __init__(self, evaluator: Evaluator, look_ups: LookUps) -> None:
         self._all = evaluator
@@ -371,14 +372,14 @@ class Names:
         self._memo: dict[tuple[int, int, str, int, bool], Values] = {}
 
     def start(self) -> None:
-        """Begin with a file."""
+        """Start with another file: clear the caches."""
         self._memo.clear()
 
     def name(self, file: int, place: int, name: str, depth: int = DEPTH, callee: bool = False) -> Values:
-        """The values of a bare name at a place.
+        """The values of a bare name in a scope.
 
         Args:
-            place: The innermost enclosing symbol, or -1.
+            place: The index of the innermost enclosing symbol, or -1.
             depth: How many further names may be followed.
             callee: Whether the name is called.
         """
@@ -391,7 +392,7 @@ class Names:
         return found
 
     def scope(self, file: int, place: int, name: str) -> int:
-        """The outermost place where a name means the same: the enclosing scope that may bind it, or -1 if none does."""
+        """The outermost scope in which a name means the same: the enclosing scope that may bind it, or -1."""
         if place < 0 or file != self._look.own:
             return place
         facts = self._look.facts(file)
@@ -453,7 +454,7 @@ class Names:
         )
 
     def _enclosing_values(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values | None:
-        """The values of a name in the innermost scope that has it; None if no scope has it."""
+        """The values of a name in the innermost enclosing scope that binds it; None if no scope does."""
         facts = self._look.facts(file)
         language = name_rules(facts.head.language)
         bare = name.lstrip("$@:")
@@ -492,15 +493,15 @@ class Names:
         return None
 
     def _is_adopted(self, file: int, place: int) -> bool:
-        """Whether a method belongs to another type than the one around: its owner's, or an object's without a name."""
+        """Whether a method belongs to another type than the enclosing one: its owner, or an anonymous object."""
         facts = self._look.facts(file)
         return bool(facts.owners[place] or (facts.kinds[place] == "method" and self._look.typed(file, place, "this")))
 
     def _in_scope(self, file: int, scope: int, name: str, depth: int, callee: bool, kind_of_self: int) -> Values:
-        """The values of a name that an enclosing definition has, other than as a local.
+        """The values of a name that an enclosing definition binds, except as a local.
 
         Args:
-            kind_of_self: `INSTANCE` or `CLASS`, of which the members of a type are taken.
+            kind_of_self: `INSTANCE` or `CLASS`: whether members of an object or of the type are meant.
         """
         facts = self._look.facts(file)
         kind = facts.scope_kinds[scope]
@@ -521,7 +522,7 @@ class Names:
         return ()
 
     def _is_in_class(self, file: int, place: int) -> bool:
-        """Whether the object around is a class, in a method that is called on the class or in the class's body."""
+        """Whether `self` is a class: in a method that is called on the class, or in the class's body."""
         facts = self._look.facts(file)
         if "class_methods" not in self._rules_of[file]:
             return False
@@ -531,9 +532,8 @@ class Names:
         return not is_method or self._all.members.is_of_class(self._look.definition(file, place))
 
     def own_object(self, file: int, place: int, name: str, depth: int = DEPTH) -> Values:
-        """The receiver object at a place; as an object of its bases, if `name` is a word for those. None if a function
-        that is no method has a parameter or variable of the name.
-        """
+        """The receiver object (`self`) in a scope; as an object of its bases, if `name` means `super`. () if an
+        enclosing plain function has a parameter or variable of this name."""
         facts = self._look.facts(file)
         rules = name_rules(facts.head.language)
         kind = BASES if name in rules.supers else INSTANCE
@@ -557,7 +557,7 @@ class Names:
 
 
 class Members:
-    """Evaluates members of values, as a part of an `Evaluator`, whose other parts it calls."""
+    """Evaluates members of values; a part of an `Evaluator`, whose other parts it calls."""
 
     def __init__(self, evaluator: Evaluator, look_ups: LookUps, imports: ImportResolver) -> None:
         self._all = evaluator
@@ -568,7 +568,7 @@ class Members:
         self._memo: dict[tuple[Value, str, int], Values] = {}
 
     def start(self) -> None:
-        """Begin with a file."""
+        """Start with another file: clear the caches."""
         self._memo.clear()
 
     def attribute(self, value: Value, name: str, depth: int) -> Values:
@@ -619,7 +619,7 @@ class Members:
         """A type and, in some languages, its companions: the objects or classes of the same name beside it.
 
         Args:
-            of_name: Objects come first: the name alone means the object.
+            of_name: Whether to list objects first, since the name alone means the object.
         """
         facts = self._look.facts(owner.file)
         if "companions" not in self._rules_of[owner.file]:
@@ -632,7 +632,7 @@ class Members:
         return sorted([owner, *beside], key=lambda item: (item.kind == "object") != of_name)
 
     def _of_class(self, value: Value, name: str) -> Values:
-        """What a class or module has under a name besides its members."""
+        """The values of a name of a class or module, apart from its members."""
         assert value.at is not None
         language = self._look.files.heads[value.at.file].language
         if value.kind == INSTANCE:
@@ -668,7 +668,7 @@ class Members:
         """The values of a member of a type or, failing that, of its bases in their order.
 
         Args:
-            of_class: The member is taken from the type itself, not from an object of it.
+            of_class: Whether the member is taken from the type itself, not from an object of it.
         """
         lineage = self._all.ancestry.lineage(owner)
         rules = self._rules_of[owner.file]
@@ -691,7 +691,7 @@ class Members:
         return next((values for one in lineage if apart and (values := self._fields(one, name, depth)) is not None), ())
 
     def is_of_class(self, member: Definition) -> bool:
-        """Whether a member is called on the class itself."""
+        """Whether a member belongs to the class itself, not to its objects."""
         return CLASS_METHOD in self._look.declarations(member, ACCESSOR)
 
     def as_field(self, value: Value, name: str, depth: int) -> Values:
@@ -740,7 +740,7 @@ class Types:
         return distinct(found)
 
     def _assigned_values(self, file: int, rows: list[TypeHint], declared: Values, depth: int) -> Values:
-        """The values assigned to a local with a declared type, if each is one object that a call creates."""
+        """The values assigned to a local with a declared type, if each is a single object that a call creates."""
         given = [row for row in rows if row.is_value]
         scope = rows[0].scope
         if scope < 0 or self._look.facts(file).scope_kinds[scope] not in _LOCALS:
@@ -758,7 +758,7 @@ class Types:
         return tuple(made)
 
     def declared(self, file: int, place: int, text: str, depth: int) -> Values:
-        """The values of something declared with a type, given as text."""
+        """The values of a variable, field or result with a declared type, given as text."""
         if depth <= 0:
             return ()
         return distinct(v for item in types_in(text) for v in self._declared_values(file, place, item, depth))
@@ -791,7 +791,7 @@ class Types:
             yield Value(EXTERNAL, None, TYPE, files=(file,), text=item.name[:200])
 
     def named(self, file: int, place: int, dotted: str, depth: int = DEPTH) -> Values:
-        """The types that a name, which may be dotted, means at a place."""
+        """The types that a name, perhaps dotted, means in a scope."""
         names = [name for name in dotted.replace("::", ".").replace("\\", ".").split(".") if name]
         if not names or depth <= 0:
             return ()
@@ -827,7 +827,7 @@ class Types:
         return self._all.modules.outside(file, name, depth) or self._inherited(file, place, name)
 
     def _inherited(self, file: int, place: int, name: str) -> Values:
-        """The type that a type around has from one of its bases."""
+        """The type of this name that an enclosing type inherits from its bases."""
         facts = self._look.facts(file)
         if self._look.binding(file, name) is not None or "implicit_self" not in self._rules_of[file]:
             return ()

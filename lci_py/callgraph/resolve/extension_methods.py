@@ -1,5 +1,5 @@
-"""Methods that are called on objects of a type and stand outside of it: C#'s extension methods, and methods that a
-repository adds to a type of a library.
+"""Methods defined outside of the type on whose objects they are called: C#'s extension methods, and methods that a
+repository adds to a library's type.
 
 Source:
     ECMA-334, 12.8.10.3: if no method of the receiver is applicable, `receiver.M(x)` is `C.M(receiver, x)`, where `M` is
@@ -63,7 +63,7 @@ def parse_receiver(text: str) -> Expr:
 
 
 class ExtensionMethods:
-    """Finds the methods outside a type that an object of it has."""
+    """Finds the methods of an object that are defined outside of its type."""
 
     def __init__(
         self, look_ups: LookUps, lineage: Callable[[Definition], tuple[Definition, ...]], imports: ImportResolver
@@ -89,9 +89,8 @@ class ExtensionMethods:
         return (value_of((own or found)[0], TYPE),) if found else ()
 
     def of(self, value: Value, name: str) -> Values:
-        """The extension methods of a name that an object has: those of its types; if there are none, and it may have
-        other types from the libraries, those of types that the repository does not define.
-        """
+        """The extension methods of a name for an object: those for its types. If there are none, and the object may
+        have further external types, those for types that the repository does not define."""
         heads = self._look.files.heads
         own = heads[self._look.asker]
         if value.kind not in (INSTANCE, EXTERNAL, MANY) or not has_rule(own.language, "extension_methods"):
@@ -113,9 +112,8 @@ class ExtensionMethods:
         return tuple(Value(FUNCTION, item, TYPE, text=EXTENDING) for item in known)
 
     def _types(self, value: Value) -> tuple[set[str], bool]:
-        """The names of the types of an object, bases included, and whether these are all. The type of a member of a
-        library's type (`DateTime.Now`) is unknown: most often it is the same.
-        """
+        """The names of an object's types, bases included, and whether these are all. The type of a member of a
+        library's type (`DateTime.Now`) is unknown; it is assumed to be the same type."""
         found: set[str] = set()
         own: set[str] = set()
         if value.kind == MANY:
@@ -138,6 +136,6 @@ class ExtensionMethods:
 
 
 def _plain(text: str) -> str:
-    """The name of a type as written, without type arguments, by one of its names."""
+    """The plain name of a written type: its last name, without type arguments."""
     name = text.partition("<")[0].rstrip("?").rpartition(".")[2]
     return PRIMITIVES.get(name) or CSHARP.get(name, name)

@@ -16,7 +16,7 @@ Declared = Callable[[int, int, str, int], Values]
 
 
 def in_package(look_ups: LookUps, rows: Rows, file: int, name: str, depth: int) -> Values:
-    """The values of a name of the package that a file belongs to, as other packages see it.
+    """The values of a top-level name in a file's Go package, as other packages see it.
 
     Args:
         rows: Evaluates type hints.

@@ -26,7 +26,7 @@ _SEPARATOR = re.compile(r"::|[\\/]")
 
 
 def holder_of(item: Import) -> str:
-    """The last part of an import's module: the type, if the import names a type as its module."""
+    """The last part of an import's module: the type's name, if the import names a type as its module."""
     return _HOLDER.split(item.module)[-1]
 
 
@@ -57,14 +57,14 @@ class ImportResolver:
         return self._look.shared(self._memo, (own, place, item.module, item.name), self._find, file, item)
 
     def star_package(self, file: int, star: Import) -> str:
-        """The package or namespace of a star import whose names `LookUps.offering` knows; else ""."""
+        """The package or namespace of a star import, if `LookUps.offering` can list its names; else ""."""
         package = _dotted_name(star.module)
         if not lists_star_names(self._families[file]) or star.name not in ("", "*"):
             return ""
         return package if package.rpartition(".")[2] == holder_of(star) else ""
 
     def is_named(self, found: Definition, name: str) -> bool:
-        """Whether the linked file may use a definition by its name: it is in its package, or imported."""
+        """Whether the linked file can use a definition by its bare name: it is in the same package, or imported."""
         own, self._look.depends_on_asker = self._look.asker, True
         imported = self._look.binding(own, name) is not None or bool(self._look.stars(own))
         return imported or self._heads[found.file].package == self._heads[own].package
@@ -78,10 +78,10 @@ class ImportResolver:
         return ()
 
     def holders(self, file: int, item: Import, targets: tuple[int, ...]) -> tuple[int, ...]:
-        """The files in which the imported name of a module is looked up first.
+        """The files in which an imported name is looked up first.
 
-        Where the name may be a module's own, that is the enclosing module: in Rust a function or a type may share its
-        name, and in Python a name bound in `__init__.py` counts before the submodule.
+        If the name may be a module's name, that is the enclosing module: in Rust a function or type may share a
+        module's name, and in Python a name bound in `__init__.py` hides the submodule.
 
         Args:
             file: The importing file.
@@ -100,7 +100,7 @@ class ImportResolver:
         return targets if around == targets else around
 
     def _may_be_named(self, file: int, name: str) -> bool:
-        """Whether a Python file may be the module of a name: `name.py` or `name/__init__.py`."""
+        """Whether a Python file may be the module of this name: `name.py` or `name/__init__.py`."""
         stem = splitext(self._heads[file].path)[0].removesuffix("/__init__")
         return stem.rpartition("/")[2] == name
 
@@ -173,7 +173,7 @@ class ImportResolver:
         return ()
 
     def _declaring_files(self, file: int, item: Import) -> tuple[int, ...]:
-        """The files that declare what is imported by its qualified name, whatever their paths."""
+        """The files that declare an import's qualified name, whatever their paths."""
         module, name = _dotted_name(item.module), _dotted_name(item.name)
         wanted = [f"{module}.{name}", module] if name and name != "*" else [module]
         for dotted in wanted:
@@ -187,7 +187,7 @@ class ImportResolver:
         return ()
 
     def _include(self, folder: str, header: str) -> tuple[int, ...]:
-        """A header relative to the file's folder, else the only file whose path ends in the included path."""
+        """The file of an included header: relative to the folder, else the only one whose path ends in the header's."""
         beside = self._look.at(posixpath.normpath(posixpath.join(folder, header)))
         if beside >= 0:
             return (beside,)

@@ -28,7 +28,7 @@ _NAME = re.compile(r"[^\W\d]\w*")
 
 
 class Resolver(Protocol):
-    """Resolves calls of one file (calls.py)."""
+    """Resolves the calls of one file (implemented in calls.py)."""
 
     file: int
     known: dict[int, Definition]  # symbol to definition, of all that was found
@@ -37,11 +37,11 @@ class Resolver(Protocol):
         """The definitions that a call means."""
 
     def in_scope(self, file: int, place: int, name: str, arguments: int) -> Targets:
-        """The definitions that a name in a macro's text means, seen from a place of any file."""
+        """The definitions that a name in a macro's text means, looked up from a scope of any file."""
 
 
 class _Expansion(NamedTuple):
-    """The calls of a macro. They are the same wherever the same scopes of the file bind the names in its text."""
+    """The calls in a macro's expansion. They are the same wherever the same scopes bind the names in its text."""
 
     names: tuple[str, ...]
     scopes: tuple[int, ...]  # per name
@@ -54,7 +54,7 @@ class Expansions:
     def __init__(self, look: LookUps, scope: Callable[[int, int, str], int], resolver: Resolver) -> None:
         """Args:
         look: Looks up the texts of macros.
-        scope: Returns the outermost place of a file where a name means the same as at a place.
+        scope: Returns the outermost scope of a file in which a name means the same as in a given scope.
         """
         self._look = look
         self._scope = scope
@@ -64,12 +64,12 @@ class Expansions:
         self._here: dict[tuple[str, int, int], Targets] = {}
 
     def of(self, caller: int, targets: Targets) -> Targets:
-        """The functions called by those of a call's targets that are macros, and by macros in their texts. These inner
-        macros are called in the text, not where it is used.
+        """The functions that a call runs through macros: those called by macros among its targets, and by macros used
+        in their texts. The inner macros count as called by the text, not by its user.
 
         Args:
-            caller: The place of the symbol enclosing the call, or -1. A name means what it means there; failing that,
-                where the macro is defined.
+            caller: The index of the symbol that encloses the call, or -1. Names are looked up from there; failing that,
+                from the macro's definition.
             targets: The definitions that the call means.
         """
         kept = self._kept.setdefault(targets, [])
@@ -114,7 +114,7 @@ class Expansions:
         return _Expansion(asked, self._scopes(caller, asked), reached)
 
     def _call_targets(self, caller: int, file: int, place: int, call: tuple[str, str, int]) -> Targets:
-        """The targets of a call in a macro's text where the macro is used; failing that, where it is defined."""
+        """The targets of a call in a macro's text, looked up from the macro's use, else from its definition."""
         name, receiver, arguments = call
         resolver = self._resolver
         if not receiver:

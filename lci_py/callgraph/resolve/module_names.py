@@ -1,6 +1,6 @@
 """The meaning of names outside all definitions of a file: its top-level names, and its imports.
 
-A part of an `Evaluator`, which it asks for the values of type hints and of members.
+A part of an `Evaluator`, whose other parts evaluate type hints and members.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class ModuleNames:
         attribute: Callable[[Value, str, int], Values],
     ) -> None:  # fmt: skip
         """Args:
-        imports: Over the same look-ups.
+        imports: Resolves imports by the same look-ups.
         rows: Evaluates type hints of a file.
         attribute: Evaluates members of values.
         """
@@ -70,7 +70,7 @@ class ModuleNames:
         self._stars_left = 0  # of the look-up in progress; 0 if none is
 
     def start(self) -> None:
-        """Begin with a file."""
+        """Start with another file: clear the caches."""
         self._memo.clear()
         self._stars.clear()
 
@@ -119,7 +119,7 @@ class ModuleNames:
         return self._by_stars(file, name, depth)
 
     def _of_module(self, file: int, name: str, depth: int, outside: bool) -> Values | None:
-        """As `in_module`, without star imports; None if the file has nothing of that name."""
+        """As `in_module`, without star imports; None if the file does not have the name."""
         found, typed, item = self._look.in_module(file, name)
         if found is not None and not is_own(found, self._look.files.families[file]):
             return self._rows(file, typed, depth)
@@ -182,9 +182,8 @@ class ModuleNames:
         return stars
 
     def _imported_as_well(self, file: int, name: str, defined: Definition, depth: int) -> Values:
-        """What a Rust file imports under a name that it also defines: a function beside the module of its name, or an
-        alternative under another build condition.
-        """
+        """The values that a Rust file imports under a name that it also defines: a function and a module may share a
+        name, or a build condition selects one."""
         if "crates" not in self._rules_of[file]:
             return ()
         item = self._look.binding(file, name)
@@ -194,7 +193,7 @@ class ModuleNames:
         return tuple(value for value in values if value.kind in (FUNCTION, CLASS) and value.at != defined)
 
     def imported(self, file: int, item: Import, name: str, depth: int) -> Values:
-        """The values that an import binds a name to, through any re-exports."""
+        """The values of a name that an import binds, through any re-exports."""
         targets = self._import.targets(file, item)
         original = "" if item.name == "*" else item.name
         rules = self._rules_of[file]
@@ -224,14 +223,14 @@ class ModuleNames:
         return (Value(MODULE, None, IMPORT, files=targets),)
 
     def _unresolved_import(self, file: int, item: Import, original: str, name: str) -> Values:
-        """The value of an import without known files: something external."""
+        """The value of an import that resolves to no file: an external value."""
         language = self._look.files.heads[file].language
         dotted = ".".join(filter(None, (item.module, original))) if original or item.alias else item.module
         files = (file,) if has_rule(language, "named_extensions") else ()
         return (Value(EXTERNAL, None, IMPORT, files=files, text=dotted or name),)
 
     def _static(self, file: int, item: Import, name: str, depth: int) -> Values:
-        """A member of the type that an import names as its module."""
+        """The values of a static import: a member of the type that the import names as its module."""
         if "static_imports" not in self._rules_of[file]:
             return ()
         owners = self.in_module(file, holder_of(item), depth, outside=True)
@@ -252,7 +251,7 @@ class ModuleNames:
         return with_step(distinct(found), IMPORT)
 
     def rust_module(self, file: int, place: int, name: str) -> Values:
-        """Rust's `crate` or `super`. In a module inside a file, `super` is the module of the file."""
+        """The values of Rust's `crate` or `super`. In an inline module, `super` is the module of the file."""
         if name not in RUST_MODULES or "crates" not in self._rules_of[file]:
             return ()
         facts = self._look.facts(file)

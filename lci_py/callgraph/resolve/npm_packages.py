@@ -25,7 +25,7 @@ class NpmPackages:
         self._families = look_ups.files.families
 
     def find(self, file: int, module: str) -> int:
-        """The file of a module that is no path: of `name`, `@scope/name/sub` or `#internal`; -1 if there is none."""
+        """The file of a module that is no path: `name`, `@scope/name/sub` or `#internal`; -1 if there is none."""
         if module[:1] == "#":
             manifest, key = self._enclosing_manifest(file), module
         else:
@@ -52,7 +52,7 @@ class NpmPackages:
         return self._source(folder, key) if key[:1] == "." else -1
 
     def _manifest_by_name(self, file: int, name: str) -> int:
-        """The nearest manifest of a package; one in tests counts only for tests."""
+        """The nearest manifest that declares a package; a manifest in tests counts only for tests."""
         test, own = self._heads[file].test, self._heads[file].path.split("/")
         best = (-1, -1)
         for manifest in self._look.npm_package(name):

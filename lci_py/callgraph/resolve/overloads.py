@@ -49,10 +49,10 @@ Targets = tuple[tuple[int, int], ...]
 def fitting(
     targets: Targets, arguments: int, known: dict[int, Definition], arity: Callable[[Definition], int]
 ) -> Targets:  # fmt: skip
-    """The targets that take so many arguments; all targets if none does.
+    """The targets that accept the number of arguments; all targets if none does.
 
     Args:
-        arguments: Their number, as in `Call`.
+        arguments: The number of arguments, as in `Call`.
         known: Symbol to definition; a target that is missing here fits.
         arity: Returns the arity of a definition, as in `source.syntax.arity`.
     """
@@ -92,15 +92,15 @@ def targets_without_call(targets: Targets, known: dict[int, Definition], *, of_m
 
 
 class _Candidate(NamedTuple):
-    """One of several definitions: the parameter type for each argument.
+    """One of several overloads, with the parameter type for each argument.
 
     Attributes:
         target: Symbol and step.
         types: Per argument; None if unknown.
-        phase: One of `_PHASES`, the last one of its arguments; `_VARIABLE` for variable arity; more with defaults.
-        sure: Whether it is known to take the arguments.
-        phases: The phase of each argument.
-        is_template: Whether it is a C++ template: a function comes before it, and a condition may rule it out.
+        phase: The latest phase (of `_PHASES`) of an argument; `_VARIABLE` for variable arity; more with defaults.
+        sure: Whether it certainly accepts the arguments.
+        phases: The phase that each argument needs.
+        is_template: Whether it is a C++ template: a function is preferred to it, and a constraint may exclude it.
     """
 
     target: tuple[int, int]
@@ -112,7 +112,7 @@ class _Candidate(NamedTuple):
 
 
 class Overloads:
-    """Tells overloads apart by the types of arguments, for one file after another."""
+    """Chooses among overloads by the types of arguments."""
 
     def __init__(self, look_ups: LookUps, evaluator: Evaluator, known: dict[int, Definition]) -> None:
         self._look = look_ups
@@ -132,7 +132,7 @@ class Overloads:
         self._names: tuple[str, ...] = ()  # of the arguments of the current call
 
     def start(self, file: int) -> None:
-        """Begin with a file."""
+        """Start with another file: clear the caches."""
         self._file = file
         self._rules = self._look.rules_of[file]
         self._ranks = "templates" in self._rules
@@ -146,7 +146,7 @@ class Overloads:
         self._templates.clear()
 
     def arity(self, at: Definition) -> int:
-        """The arity of a definition. For a C++ method outside its class, the class may declare defaults."""
+        """The arity of a definition. For a C++ method defined outside its class, defaults may be in the class."""
         arity = self._look.arity(at)
         if not at.owner or arity <= 0 or not self._ranks:
             return arity
@@ -161,9 +161,8 @@ class Overloads:
         return known
 
     def overriding(self, targets: Targets, arguments: int) -> Targets:
-        """The targets without overrides of another arity, which only share the name; the base method has
-        the defaults.
-        """
+        """The targets without overrides of another arity, which only share the name; defaults are declared by the base
+        method."""
         if arguments < 0 or not any(step & ~AMBIGUOUS == OVERRIDE for _, step in targets):
             return targets
         plain = [
@@ -179,8 +178,8 @@ class Overloads:
         return tuple(kept)
 
     def inherited(self, targets: Targets, arguments: int) -> Targets:
-        """The targets; if their type cannot take so many arguments, the methods of its bases that do. Without any, none
-        if a base is from outside: then the call means a method of that base.
+        """The targets if any accepts so many arguments; else the methods of the type's bases that do. If there are
+        none, and a base is external, [], since the call means a method of that base.
 
         Source:
             JLS 21, 15.12.2.1: a method is applicable only if it takes the number of arguments.
@@ -204,7 +203,7 @@ class Overloads:
         )
 
     def _of_bases(self, method: int, arguments: int) -> Iterator[list[int]]:
-        """The methods of the same name in each base of a method's type that take so many arguments."""
+        """Per base of a method's type, the methods of the same name that accept so many arguments."""
         at = self._known[method]
         owner = self._look.enclosing(at)
         if at.kind != "method" or owner is None or at.around not in TYPE_KINDS:
@@ -219,9 +218,8 @@ class Overloads:
     def of_extension(
         self, targets: Targets, receiver: str, arguments: int, passed: str, place: int
     ) -> Targets:  # fmt: skip
-        """The extension methods among the targets that a call on a receiver can mean, as the static methods that they
-        are: the receiver is the first argument. Other arguments are as in `by_types` and `Call`.
-        """
+        """Of extension methods among the targets, those that a call on a receiver can mean: they are static methods
+        whose first argument is the receiver. Other arguments are as in `by_types` and `Call`."""
         found = [
             target for target in targets
             # The arity is that of both forms of a call.
@@ -235,13 +233,13 @@ class Overloads:
         return self.by_types(tuple(found), SEPARATOR.join(texts), place, together=True)
 
     def by_types(self, targets: Targets, passed: str, place: int, *, together: bool = False) -> Targets:
-        """The targets that a call with such arguments can mean at a place of the file.
+        """The targets that a call with given arguments can mean.
 
         Args:
             targets: Definitions that take so many arguments.
             passed: As in `Call`.
-            place: Of the enclosing symbol, or -1.
-            together: The targets are alternatives, whichever types they are in.
+            place: The index of the enclosing symbol, or -1.
+            together: Whether the targets compete with each other although they are in different types.
         """
         inherited = "inherited_overloads" in self._rules
         if len(targets) == 1 and not (inherited and self._is_of_derived(targets[0][0])):
@@ -297,7 +295,7 @@ class Overloads:
     def _chosen_of_lineage(
         self, group: Sequence[tuple[int, int]], given: Sequence[StaticTypes]
     ) -> list[tuple[int, int]]:  # fmt: skip
-        """The methods of a type that are chosen; if methods of its bases fit the arguments better, these."""
+        """The chosen methods of a type; if methods of its bases fit the arguments better, those."""
         bases = list(self._of_bases(group[0][0], len(given)))
         inherited = [(symbol, group[0][1] | AMBIGUOUS) for found in bases for symbol in found]
         chosen = self._chosen([*group, *inherited], given)
@@ -344,7 +342,7 @@ class Overloads:
         return [one.target for one in candidates if not any(self._beats(other, one) for other in sure)]
 
     def _parameters(self, symbol: int) -> list[str] | None:
-        """The parameter types of a definition, "T..." for any number; None if unknown."""
+        """The parameter types of a definition, "T..." for variable arity; None if unknown."""
         if symbol in self._taken:
             return self._taken[symbol]
         found = self._taken[symbol] = self._texts(self._known[symbol])
@@ -362,7 +360,7 @@ class Overloads:
         """The parameter types in the order of the arguments, including named ones, and then the rest.
 
         Returns:
-            `[_NONE]` if it has no parameter of a given name.
+            `[_NONE]` if no parameter has the name of a named argument.
         """
         if texts is None or "named_arguments" not in self._rules:
             return texts
@@ -391,7 +389,7 @@ class Overloads:
     def _candidate(
         self, target: tuple[int, int], texts: list[str] | None, given: Sequence[StaticTypes], same: list[bool]
     ) -> _Candidate | None:
-        """A definition as a candidate; None if it does not take the arguments."""
+        """A definition as a candidate; None if it does not accept the arguments."""
         wanted = _per_argument(texts, len(given))
         if texts is None or wanted is None:
             return _Candidate(target, None, 0, False)
@@ -443,7 +441,7 @@ class Overloads:
         return self._named[symbol, text]
 
     def _beats(self, one: _Candidate, other: _Candidate) -> bool:
-        """Whether a definition that takes the arguments is preferred to another."""
+        """Whether one candidate is preferred to another by overload resolution."""
         if one is other or other.types is None or one.types is None:
             return False
         if one.phase != other.phase:
@@ -467,7 +465,7 @@ class Overloads:
 
 
 def _per_argument(texts: list[str] | None, arguments: int) -> list[str] | None:
-    """The parameter type for each of so many arguments."""
+    """The parameter type for each of `arguments` arguments."""
     if texts is None:
         return None
     if texts and texts[-1].endswith("..."):

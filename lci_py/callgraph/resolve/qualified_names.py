@@ -31,13 +31,13 @@ def find_dotted(look: LookUps, file: int, place: int, dotted: str) -> Definition
 
 
 def find_in_module(look: LookUps, owner: Definition, name: str) -> Definition | None:
-    """A module's definition of a name, in any of its files."""
+    """The definition of a name in a module, in any of the module's files."""
     full = next(_prefixes(look, owner.file, look.place(owner)))
     return find_dotted(look, owner.file, -1, f"::{full}.{name}")
 
 
 def _prefixes(look: LookUps, file: int, place: int) -> Iterator[str]:
-    """The qualified names of the enclosing modules, the innermost first; the last one is "", the top level."""
+    """The qualified names of the enclosing modules, the innermost first; at last "" for the top level."""
     facts = look.tables.facts(file)
     names: list[str] = []
     while place >= 0:

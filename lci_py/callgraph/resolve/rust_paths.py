@@ -69,11 +69,11 @@ class Crates:
             folder = around
 
     def _is_package(self, folder: str) -> bool:
-        """Whether a folder may have programs of its own: that of a crate, or one outside of all sources."""
+        """Whether a folder may contain programs: it is a crate's folder, or outside of all sources."""
         return "src" not in folder.split("/") or self._look.at(posixpath.join(folder, "Cargo.toml")) >= 0
 
     def library(self, file: int, name: str) -> int:
-        """The root file of a crate's library in the repository, the nearest; -1 if there is none or no nearest one."""
+        """The root file of the nearest library crate of this name; -1 if there is none, or several are equally near."""
         own = self._heads[file].path.split("/")
         best, tied = (-1, -1), False
         for manifest in self._look.crate(name):
@@ -90,7 +90,7 @@ class Crates:
         return -1 if tied else best[1]
 
     def parent(self, file: int) -> int:
-        """The file of a file's parent module; -1 at the top."""
+        """The file of a file's parent module; -1 for a root."""
         folder, name = posixpath.split(self._heads[file].path)
         if name in _ROOTS:
             return -1
@@ -112,13 +112,13 @@ class Crates:
 
 
 def star_search(file: int, targets: Callable[[int], Iterable[int]], own: Callable[[int], Values | None]) -> Values:
-    """What the star imports (`use super::*`) bring into a file under one name.
+    """The values of a name that star imports (`use super::*`) bring into a file.
 
     Each file is visited once, depth first: where modules re-export each other's names there are too many paths.
 
     Args:
-        targets: The files whose names another one imports.
-        own: The values of the name in a file; None if it has none, and only then its imports count.
+        targets: The files whose names a file imports.
+        own: The values of the name in a file itself; only if None, its star imports are searched.
     """
     seen = {file}
     ways = [iter(targets(file))]

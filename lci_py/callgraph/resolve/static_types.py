@@ -78,13 +78,13 @@ class TypesOfArguments:
         self._made: dict[int, list[StaticType | None] | None] = {}
 
     def start(self, file: int) -> None:
-        """Begin with a file."""
+        """Start with another file: clear the caches."""
         self._rules = self._look.rules_of[file]
         self._known.clear()
         self._made.clear()
 
     def argument(self, file: int, place: int, text: str) -> StaticTypes:
-        """The types that an argument (`source.extract.arguments`) may have at a place; none if unknown."""
+        """The types that an argument (`source.extract.arguments`) may have in a scope; () if unknown."""
         if text == UNKNOWN:
             return ()
         if text.startswith((LAMBDA, REFERENCE)):
@@ -125,7 +125,7 @@ class TypesOfArguments:
         return self._made[at.symbol]
 
     def named(self, file: int, place: int, text: str) -> StaticType | None:
-        """The type that a declaration names at a place of a file."""
+        """The type that a declaration in a scope of a file names."""
         if self._is_cpp(file):
             cpp = parse_type(text)
             return StaticType(cpp[0], cpp[2], None, file, place, cpp[1]) if cpp is not None else None
@@ -156,7 +156,7 @@ class TypesOfArguments:
         return type_
 
     def _scope_of_types(self, file: int, place: int) -> int:
-        """The outermost place of the file where a type's name means the same, so that equal types are equal values."""
+        """The outermost scope in which a type's name means the same, so that equal types are equal values."""
         facts = self._look.facts(file)
         while file == self._look.own and place >= 0 and facts.kinds[place] in FUNCTION_KINDS:
             if place in facts.inside:  # it may define types
@@ -176,7 +176,7 @@ class TypesOfArguments:
         return self._known[key]
 
     def _plain(self, file: int, name: str) -> str:
-        """The canonical name of a type that languages name differently."""
+        """The canonical name of a type that has different names in different languages."""
         language = self._look.files.heads[file].language
         if has_rule(language, "number_objects"):
             return KOTLIN.get(name, name)
@@ -299,7 +299,7 @@ class TypesOfArguments:
         return tuple(found)
 
     def _of_method(self, file: int, place: int, of: Expr, name: str, depth: int) -> StaticTypes:
-        """The type that a library method returns."""
+        """The types that a library method returns."""
         known = OF_OBJECTS.get(name)
         if known is None and name in OF_STRINGS:
             text = (StaticType("String"),)
@@ -390,12 +390,12 @@ class TypesOfArguments:
         return MAYBE if self.definition(wanted) is None else NO
 
     def _converted(self, wanted: StaticType) -> int:
-        """C#: a user-defined type may declare conversions from others."""
+        """How well a C# argument fits if the parameter's type declares conversions from other types."""
         known = wanted.name in SUPERTYPES or wanted.name in FINAL or wanted.name.startswith(LAMBDA)
         return NO if known or "own_conversions" not in self._rules else CONVERTED
 
     def _derived(self, at: Definition, wanted: StaticType) -> int:
-        """How well an object of a type of the repository fits."""
+        """How well an object of a type of the repository fits a parameter."""
         outside: set[str] = set()
         for one in self._evaluate.ancestry.lineage(at):
             if self._look.name(one) == wanted.name:

@@ -1,8 +1,8 @@
 """Calls through function pointers: the functions that a field, a variable or a parameter may hold.
 
-`source.extract.stored_functions` extracts what each file stores. A field is identified by the struct type and its name,
-so whatever is stored in that field of any object of the type counts. Each question about another file is a look-up;
-chains of dependent look-ups end after `_HOPS` slots.
+`source.extract.stored_functions` extracts what each file stores. A field is identified by its struct type and name, so
+all values stored in that field of any object count. Questions about other files are look-ups; chains of dependent
+look-ups end after `_HOPS` slots.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _MOST_BY_NAME, _MOST = 4, 32
 
 
 class SlotFunctions(NamedTuple):
-    """The functions that a slot may hold. `certain`: the slot itself is known, not only its name."""
+    """The functions that a slot may hold. `certain`: the slot itself is known, and not only its name."""
 
     functions: tuple[Definition, ...]
     certain: bool
@@ -55,7 +55,7 @@ _NOTHING = SlotFunctions((), False)
 
 
 def _targets(look: LookUps, known: dict[int, Definition], held: SlotFunctions, *, tests: bool) -> Targets:
-    """The targets of a call through a slot, which are added to `known`; none if it may hold too many functions."""
+    """The targets of a call through a slot; they are added to `known`. [] if it may hold too many functions."""
     found = [item for item in held.functions if tests or not look.files.heads[item.file].test]
     if len(found) > (_MOST if held.certain else _MOST_BY_NAME):
         return ()
@@ -80,14 +80,14 @@ class StoredValues:
         self._fields: dict[tuple[int, str, int], dict[int, Definition]] = {}
 
     def start(self, file: int) -> None:
-        """Resolve calls of this file from now on; forget what is cached for another."""
+        """Start with another file: clear the caches."""
         self._file = file
         self._language = self._look.files.heads[file].language
         self._rules = self._look.rules_of[file]
         self._fields.clear()
 
     def of_member(self, caller: int, receiver: str, name: str) -> Targets:
-        """The functions in a field of an object, or in the receiver itself if `name` is the method that calls them."""
+        """The functions in a field of an object; or in the object itself, if `name` is a method that calls it."""
         if "function_tables" in self._rules:
             return self._targets(
                 self._of_entry(caller, receiver, name) or self._held_functions(caller, parse(receiver))
@@ -98,11 +98,11 @@ class StoredValues:
         return self._targets(self._of_attribute(caller, steps, name, _HOPS))
 
     def of_name(self, caller: int, name: str) -> Targets:
-        """The functions that a variable may hold, or the table that it is taken from."""
+        """The functions that a variable may hold, itself or in the table from which its value comes."""
         return self._targets(self._held_functions(caller, (Step(NAME, name.lstrip("$")),)))
 
     def _held_functions(self, place: int, steps: Expr, hops: int = _HOPS) -> dict[int, Definition]:
-        """The functions that an expression may be, or that it contains if it is a table."""
+        """The functions that an expression may have as values, or contain if it is a table."""
         getters = language_rules.ELEMENT_GETTERS
         while steps:
             if steps[-1].kind == ITEM or (steps[-1].kind == ATTR and steps[-1].name in language_rules.PARTS):
@@ -120,7 +120,7 @@ class StoredValues:
         return self._of_attribute(place, steps[:-1], steps[-1].name, hops)
 
     def _of_plain(self, place: int, name: str, hops: int) -> dict[int, Definition]:
-        """The functions in a variable, a parameter or a field of the own object."""
+        """The functions in a variable, a parameter or a field of `self`."""
         facts = self._look.facts(self._file)
         scope = place
         while scope >= 0:
@@ -146,7 +146,7 @@ class StoredValues:
         return self._of_variable(self._file, name, hops)
 
     def _of_attribute(self, place: int, steps: Expr, name: str, hops: int) -> dict[int, Definition]:
-        """The functions in a field of an object; they may also be in a table of objects with positional fields."""
+        """The functions in a field of an object, perhaps set by position in a table of objects."""
         found: dict[int, Definition] = {}
         if "function_tables" in self._rules:
             return self._of_entry(place, ".".join(step.name for step in steps), name)
@@ -162,7 +162,7 @@ class StoredValues:
         return found
 
     def _of_entry(self, caller: int, table: str, name: str) -> dict[int, Definition]:
-        """The function in an entry of a table, which is in this file or imported."""
+        """The function in an entry of a table that is in this file, or imported."""
         found = self._of_variable(self._file, f"{table}.{name}", _HOPS)
         for value in self._evaluate.expression(self._file, caller, parse(table)) if not found else ():
             if value.at is not None and value.at.file != self._file:
@@ -182,7 +182,7 @@ class StoredValues:
         return found
 
     def _of_field(self, owner: Definition, field: str, hops: int) -> dict[int, Definition]:
-        """The functions in a field of a type, or of a base of it."""
+        """The functions in a field of a type, or of one of its bases."""
         known = self._fields.get((owner.symbol, field, hops))
         if known is None:
             known = {}
@@ -213,7 +213,7 @@ class StoredValues:
     # --- parameters -----------------------------------------------------------------------------------------------
 
     def _of_parameter(self, file: int, within: int, parameter: Expr, hops: int) -> dict[int, Definition]:
-        """The functions that are passed for a parameter of a function."""
+        """The functions that callers pass for a parameter of a function."""
         if hops <= 0 or within < 0:
             return {}
         return dict(self._functions_passed(file, within, parameter, hops))
@@ -233,7 +233,7 @@ class StoredFunctions:
     """Resolves calls through function pointers in C and C++, for one file after another.
 
     Attributes:
-        known: Symbol to definition, of all targets.
+        known: Symbol to definition, for all targets.
     """
 
     def __init__(self, look_ups: LookUps, known: dict[int, Definition]) -> None:
@@ -247,7 +247,7 @@ class StoredFunctions:
         self._tests = False
 
     def start(self, file: int) -> None:
-        """Resolve calls of this file from now on; forget what is cached for another."""
+        """Start with another file: clear the caches."""
         self._file = file
         self._family = self._look.files.families[file]
         self._tests = self._look.files.heads[file].test
@@ -256,7 +256,7 @@ class StoredFunctions:
         self._names.clear()
 
     def of_member(self, caller: int, receiver: str, name: str) -> Targets:
-        """The functions that `receiver->name` may hold in a function of the file."""
+        """The functions that `receiver->name` may hold."""
         types = self._types(caller, parse(receiver))
         return self._targets(self._of_field(types, name, _HOPS))
 
@@ -264,8 +264,8 @@ class StoredFunctions:
         """The functions that a variable or parameter may hold.
 
         Args:
-            caller: The place of the symbol enclosing the call.
-            local: Whether it is a local or a parameter.
+            caller: The index of the symbol that encloses the call.
+            local: Whether the variable is a local or a parameter.
         """
         found: dict[int, Definition] = {}
         if local:
@@ -278,7 +278,7 @@ class StoredFunctions:
         return self._targets(SlotFunctions(tuple(found.values()), True))
 
     def of_macro(self, caller: int, name: str) -> Targets:
-        """The functions that a function of the file passes to a macro, which calls them."""
+        """The functions that a function passes to a macro which calls them."""
         found: dict[int, Definition] = {}
         for place in self._called_positions(name, _HOPS):
             for file, item in self._stored_rows(ARGUMENT, name, place):
@@ -322,7 +322,7 @@ class StoredFunctions:
         return self._look.stored(self._family, kind, owner, name, tests=self._tests)
 
     def _aliases(self, type_: str) -> tuple[str, ...]:
-        """All names of a type."""
+        """All alias names of a type."""
         known = self._names.get(type_)
         if known is not None:
             return known
@@ -335,7 +335,7 @@ class StoredFunctions:
         return known
 
     def _types(self, caller: int, steps: Expr) -> tuple[str, ...]:
-        """The names of the type of an expression, in any order; none if unknown."""
+        """The names of the type of an expression, in any order; () if unknown."""
         if not steps:
             return ()
         head = steps[0]
@@ -360,7 +360,7 @@ class StoredFunctions:
         return self._aliases(types[0]) if types and types[0] else ()
 
     def _own_types(self, caller: int) -> list[str]:
-        """The enclosing class, or the one that a method names as its own."""
+        """The enclosing class, or the class to which a method definition belongs."""
         facts = self._look.facts(self._file)
         while caller >= 0:
             if facts.owners[caller] or facts.kinds[caller] in ("struct", "class", "union"):
@@ -420,9 +420,8 @@ class StoredFunctions:
         return SlotFunctions(found, False) if len(found) <= _MOST_BY_NAME else _NOTHING
 
     def _functions_of_rows(self, rows: list[tuple[int, StoredFunction]], hops: int) -> tuple[Definition, ...]:
-        """The functions that rows mean. Once there are more than a slot may have, the rest is skipped: static functions
-        of one name may be stored in each file of a program.
-        """
+        """The functions that stored rows mean. Once there are more than a slot may hold, the rest is skipped: each file
+        of a program may store a static function of the same name."""
         found: dict[int, Definition] = {}
         seen: set[tuple[int, StoredFunction]] = set()
         kept = 0
@@ -458,7 +457,7 @@ class StoredFunctions:
                 yield found.symbol, found
 
     def _passed(self, file: int, name: str, place: str) -> list[tuple[int, StoredFunction]]:
-        """What is passed to a function of a file: there, and in files that have no function of this name."""
+        """The arguments passed to a function of a file: by that file, and by files without a function of this name."""
         own = self._look.top(file, name)
         static = own is not None and own.static
         top = self._look.top

@@ -1,7 +1,7 @@
 """The meaning of `T` in the members of a `Box<T>`, for an object declared as `Box<Foo>`: one level of type arguments.
 
-An INSTANCE of a declared type with arguments, and a FUNCTION that is a member of one, have them as their text: `<Foo>`,
-as written at the place of the first file.
+An INSTANCE of a type with arguments, and a FUNCTION that is a member of one, have the arguments as their text: `<Foo>`,
+as written in the scope `place` of their first file.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class TypeArguments:
         self._lineage = lineage
 
     def of_member(self, value: Value, name: str, found: Values, depth: int) -> Values:
-        """The values of a member, with the type arguments of the object's type or base put into `found`."""
+        """The values of a member, with the type arguments of the object's type or base substituted in `found`."""
         if value.at is None or value.kind != INSTANCE:
             return found
         value = self._as_base(value, name, depth) or value
@@ -61,7 +61,8 @@ class TypeArguments:
         )
 
     def _as_base(self, value: Value, name: str, depth: int) -> Value | None:
-        """The object as one of the base that has a member, with the type arguments that a type below the base gives."""
+        """The object as one of the base that has a member, with the type arguments that a derived type gives the
+        base."""
         assert value.at is not None
         lineage = self._lineage(value.at)
         for number, owner in enumerate(lineage if len(lineage) > 1 and depth > 0 else ()):
@@ -84,12 +85,12 @@ class TypeArguments:
         return None
 
     def of_result(self, value: Value, rows: Values, depth: int) -> Values:
-        """The result of a method of an object with type arguments, given the generic one."""
+        """The result of a method of an object with type arguments, given the generic result."""
         assert value.at is not None
         return next(filter(None, (self.of_row(value, row, depth) for row in self._look.hints(value.at, ""))), rows)
 
     def of_row(self, method: Value, row: TypeHint, depth: int) -> Values:
-        """What a declaration in a method of an object with type arguments means; nothing if it names none of these."""
+        """The values of a declaration in a method of an object with type arguments; () if it names none of these."""
         around = self._look.enclosing(method.at) if method.at is not None and method.text[:1] == "<" else None
         return self._substitute(method._replace(kind=INSTANCE, at=around), row, depth) if around is not None else ()
 
@@ -102,7 +103,7 @@ class TypeArguments:
         return dict(zip(names, given, strict=True)) if len(names) == len(given) else {}
 
     def _substitute(self, value: Value, row: TypeHint, depth: int) -> Values:
-        """The value of a declaration that names a type parameter of the object's type; nothing if it names none."""
+        """The values of a declaration that names a type parameter of the object's type; () if it names none."""
         types = types_in(row.text) if row.is_type else ()
         if len(types) != 1 or depth <= 0:
             return ()

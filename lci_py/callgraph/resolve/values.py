@@ -26,9 +26,9 @@ class Value(NamedTuple):
     Attributes:
         kind: INSTANCE: an object of the type `at`. CLASS: the type, module or namespace `at`. FUNCTION: the function
             `at`. MODULE: the files `files`. EXTERNAL: something from outside with the dotted name `text`. MANY: a
-            container of elements of the type `text`, as written at `place` of the first file. BASES: an object of the
-            type `at`, as one of its bases. For `text` of an INSTANCE and a FUNCTION see `type_arguments`.
-        step: The rule it rests on, an index of `edges.STEPS`.
+            container of elements of the type `text`, as written in the scope `place` of the first file. BASES: an
+            object of the type `at`, as one of its bases. For `text` of an INSTANCE and a FUNCTION see `type_arguments`.
+        step: The rule that gave it, an index of `edges.STEPS`.
     """
 
     kind: int
@@ -43,7 +43,7 @@ Values = tuple[Value, ...]
 
 
 def is_own(found: Definition, family: str) -> bool:
-    """Whether a definition is no type alias."""
+    """Whether a definition is a type of its own, and no alias."""
     return found.kind != "type" or is_type(found.kind, family)
 
 
@@ -53,7 +53,7 @@ def value_of(found: Definition, step: int) -> Value:
 
 
 def with_step(values: Values, step: int) -> Values:
-    """The same values with another step."""
+    """The same values with another step (the rule that gave them)."""
     return tuple([v if v.step == step else Value(v.kind, v.at, step, v.files, v.text, v.place) for v in values])
 
 

@@ -1,4 +1,4 @@
-"""Parses a type as it is written in a declaration into names and arguments."""
+"""Parses a type, as written in a declaration, into its names and type arguments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class TypeText(NamedTuple):
-    """A type as written: its dotted name, and its type arguments. `item`: whether it is a container of those."""
+    """A written type: its dotted name and its type arguments. `item`: whether it is a container of these."""
 
     name: str
     arguments: tuple[str, ...]
@@ -23,7 +23,7 @@ _DOTTED = re.compile(r"[@$]?[^\W\d][\w$]*(?:(?:::|[.\\])[^\W\d][\w$]*)*")
 
 @lru_cache(maxsize=20_000)
 def types_in(text: str) -> tuple[TypeText, ...]:
-    """The types in the text of a declaration: several for a union."""
+    """The types in a declaration's text: several for a union."""
     text = text.strip("\"'` ")
     if len(text) > 1 and text[0] == "(" and text[-1] == ")":
         if "," not in text:
@@ -79,7 +79,7 @@ def places_in(text: str) -> tuple[str, ...]:
 
 
 def place_in(text: str, number: int) -> str:
-    """The type of one element of a tuple; that of any element of another container."""
+    """The type of one element of a tuple; of another container, the type of its elements."""
     items = places_in(text)
     return items[0] if items[-1] == "..." else items[min(number, len(items) - 1)]
 

@@ -1,4 +1,4 @@
-"""The arguments of calls and the parameters of functions as short texts, by which overloads are told apart."""
+"""The arguments of calls and the parameters of functions as short texts, for overload resolution."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _group(language: str, call: Node) -> Node | None:
 
 
 def _trailing(captured: Captures, call: Node) -> Node | None:
-    """The lambda after the parentheses of a Kotlin call."""
+    """The trailing lambda after the parentheses of a Kotlin call."""
     end = call.end_byte
     if captured.source[end - 1 : end] != b"}" and _ALONE.match(captured.source, end):
         return None  # the parent of a node is looked for from the root
@@ -247,7 +247,7 @@ def _of_operator(captured: Captures, node: Node, depth: int) -> str:
 
 
 def _function(node: Node) -> str:
-    """A lambda, with the number of its parameters, if it is explicit."""
+    """The text for a lambda: the number of its parameters, if explicit."""
     group = node.child_by_field_name("parameters")
     if group is None:
         group = next((child for child in node.named_children if child.type == "lambda_parameters"), None)
@@ -271,7 +271,7 @@ def type_parameters(language: str, nodes: Sequence[Node], symbols: Sequence[Symb
 
 
 def unnamed_owners(language: str, nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[TypeHint]:
-    """The type of `this` in the methods of a class without a name, as the base that it is made of: `new Base() {…}`."""
+    """The type of `this` in methods of an anonymous class: its base type, as in `new Base() {…}`."""
     for place, symbol in enumerate(symbols if has_rule(language, "inside_methods") else ()):
         if symbol.kind == "method" and (symbol.parent < 0 or symbols[symbol.parent].kind not in TYPE_KINDS):
             body = nodes[place].parent
@@ -282,7 +282,7 @@ def unnamed_owners(language: str, nodes: Sequence[Node], symbols: Sequence[Symbo
 
 
 def base_arguments(language: str, captured: Captures, bases: Iterable[tuple[int, Node]]) -> Iterator[TypeHint]:
-    """The bases of types that have type arguments, such as `Base<Foo>`.
+    """Bases with type arguments, such as `Base<Foo>`.
 
     Args:
         bases: Types (as indices), and the nodes of their bases.
@@ -341,7 +341,7 @@ def parameter_types(
 
 
 def _generic_parameters(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[TypeHint]:
-    """The types with type arguments of parameters, as those of names such as `->0`: lambdas may be passed for them."""
+    """Types with type arguments of parameters, as hints for names such as `->0`: callers may pass lambdas for them."""
     for place, symbol in enumerate(symbols):
         wanted = symbol.kind in FUNCTION_KINDS and symbol.arity != 0 and "<" in symbol.signature
         group = nodes[place].child_by_field_name("parameters") if wanted else None
@@ -354,7 +354,7 @@ def _generic_parameters(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Ite
 
 
 def _taken_in_cpp(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[TypeHint]:
-    """The parameters of functions that have overloads in the file, and of constructors, which convert values."""
+    """The parameters of functions with overloads in the file, and of constructors, which can convert values."""
     counts = Counter(symbol.name for symbol in symbols if symbol.kind in FUNCTION_KINDS)
     for place, symbol in enumerate(symbols):
         kind = symbol.kind
@@ -367,7 +367,7 @@ def _taken_in_cpp(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[
 def _variables(
     language: str, place: int, symbols: Sequence[Symbol], nodes: Sequence[Node], known: dict[int, dict[str, str]]
 ) -> dict[str, str]:
-    """The type parameters visible in a definition, each with its bound. `known` is a cache."""
+    """The type parameters visible in a definition, each with its bound; `known` is a cache."""
     inner: list[int] = []
     while place not in known:
         inner.append(place)
@@ -457,7 +457,7 @@ def _text(node: Node) -> str:
 
 
 def _type(node: Node, depth: int = _NESTED) -> str:
-    """A type without type arguments: `Map[]` of `Map<String, T>[]`."""
+    """A type without its type arguments: `Map[]` for `Map<String, T>[]`."""
     kind = node.type
     if depth <= 0:
         return UNKNOWN

@@ -93,7 +93,7 @@ def _inside_function(symbol: Symbol, symbols: list[Symbol]) -> bool:
 
 
 def _starts(lines: list[str]) -> list[int]:
-    """The number of characters before each line, and in all of them, without line breaks."""
+    """The offset of each line in characters without line breaks; at the end the total."""
     return list(accumulate(map(len, lines), initial=0))
 
 
@@ -103,7 +103,7 @@ def _size(starts: list[int], first: int, last: int) -> int:
 
 
 def _paint(symbols: list[Symbol], lines: list[str], starts: list[int]) -> list[int]:
-    """The owner of each line (index 0 is line 1), `_BLOCK` for none."""
+    """The owner of each line (index 0 is line 1), `_BLOCK` for no owner."""
     owners = [_BLOCK] * len(lines)
     for index, symbol in enumerate(symbols):
         if symbol.end_line - symbol.line < _MIN_LINES - 1 and (symbol.kind not in _ALWAYS or symbol.kind == "macro"):
@@ -142,7 +142,7 @@ def _comments_after(line: int, last: int, lines: list[str], owners: list[int]) -
 
 
 def _runs(owners: list[int]) -> list[tuple[int, int, int]]:
-    """(owner, first line, last line) of each run of lines with one owner."""
+    """Runs of lines with the same owner: (owner, first line, last line)."""
     runs: list[tuple[int, int, int]] = []
     start = 0
     for owner, group in groupby(owners):
@@ -156,9 +156,9 @@ def _settle(
     blocks: list[tuple[int, int]], runs: dict[int, list[tuple[int, int]]], owners: list[int],
     symbols: list[Symbol], lines: list[str],
 ) -> None:  # fmt: skip
-    """Drop blank blocks, and give fragments (a stray `#endif`, a bracket) to the definition before or after them.
+    """Drop blank blocks, and assign fragments (a stray `#endif`, a bracket) to the definition before or after them.
 
-    A short definition owns its lines after all if nothing else shares them.
+    A short definition gets its own lines if nothing else shares them.
     """
     defined = {symbol.line for symbol in symbols}
     alone: dict[tuple[int, int], int] = {}  # the lines of definitions, -1 for those of several
@@ -208,9 +208,8 @@ def _settle(
 def _described_function(
     block: tuple[int, int], macros: list[Symbol], symbols: list[Symbol], owners: list[int], lines: list[str]
 ) -> int:
-    """The function that a comment above a block of macros is about: of those after it, the one that uses the most of
-    them, and at least half. `_BLOCK` for any other block, and if the comment is that of the first macro.
-    """
+    """The function described by a comment above a block of macros: the later function that uses most of the macros, at
+    least half of them. `_BLOCK` for other blocks, and if the comment belongs to the first macro."""
     first, last = block
     own = [symbol for symbol in macros if first <= symbol.line <= last]
     if not own or own[0].first_line == first or not _COMMENT.match(lines[first - 1]):
@@ -236,7 +235,7 @@ def _trim(first: int, last: int, lines: list[str]) -> tuple[int, int]:
 
 
 def _paragraph(first: int, last: int, step: int, lines: list[str]) -> int:
-    """The end of the lines without a blank one from `first` (or, with step -1, up from `last`)."""
+    """The last line without a blank line between it and `first`; with a `step` of -1, upwards."""
     number = first if step > 0 else last
     while first <= number + step <= last and lines[number + step - 1].strip():
         number += step
@@ -288,7 +287,7 @@ def _pieces(
     owner: int, parts: list[tuple[int, int]], lines: list[str], starts: list[int], extra: str,
     depths: Callable[[], dict[int, int]],
 ) -> list[Chunk]:  # fmt: skip
-    """Chunks of at most about `MAX_CHARS` over an owner's own lines; `depths` is called only for large ones."""
+    """Chunks of about `MAX_CHARS` at most for an owner's own lines; `depths` is called only for large owners."""
     trimmed = [_trim(first, last, lines) for first, last in sorted(parts)]
     trimmed = [(first, last) for first, last in trimmed if first <= last]
     left = sum(_size(starts, first, last) for first, last in trimmed)
@@ -324,7 +323,7 @@ def _chunk(owner: int, first: int, last: int, text: str, extra: str) -> list[Chu
 def _cut(numbers: list[int], start: int, lines: list[str], depths: dict[int, int], left: int) -> int:
     """The end of the piece that begins at `start`: the outermost statement boundary in its second half.
 
-    `left` is the number of characters from `start` on. At least `_MIN_TAIL` of them are left for the last piece.
+    `left` is the number of characters from `start` on. The last piece gets at least `_MIN_TAIL` characters.
     """
     if left <= MAX_CHARS:
         return len(numbers)

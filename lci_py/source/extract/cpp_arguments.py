@@ -68,7 +68,7 @@ def number(text: str) -> str:
 
 
 def type_text(text: str) -> str:
-    """The text of a type: `Foo*` of `const ns::Foo<T> * &`, with the namespaces before it."""
+    """The text of a type, with its namespaces: `ns::Foo*` for `const ns::Foo<T> * &`."""
     if "(" in text:
         return POINTER if "(*" in text.partition("<")[0] else UNKNOWN
     text = _QUALIFIERS.sub("", text)
@@ -88,7 +88,7 @@ def argument(kind: str, text: str) -> str:
     """The text of one argument.
 
     Args:
-        kind: The type of its node; for a binary operator, the operator.
+        kind: The type of the argument's node; for a binary operator, the operator.
         text: As written.
     """
     match = _PLAIN.fullmatch(text)
@@ -140,7 +140,7 @@ def _literal(kind: str, text: str) -> str:
 
 
 def methods_with_defaults(body: bytes) -> Iterator[tuple[str, int, list[str]]]:
-    """The methods that a class declares with defaults: name, number of parameters without one, and their types.
+    """Methods that a class declares with default arguments: name, number of parameters without a default, types of all.
 
     Args:
         body: The text of the class in single spaces.
@@ -186,7 +186,7 @@ def _declared_type(parameter: str) -> str:
 
 
 def agree(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether a declaration may belong to a definition: numbers of parameters and names of their types agree."""
+    """Whether a declaration may belong to a definition: same number of parameters, and same names of their types."""
     return len(one) == len(other) and all(
         a.rpartition(":")[2] == b.rpartition(":")[2] or UNKNOWN in (a, b) or DEDUCED in b
         for a, b in zip(one, other, strict=True)

@@ -49,13 +49,13 @@ def prefix(captured: Captures, row: int) -> tuple[int, list[Node], list[Node]]:
 
 
 def _is_code(rest: bytes) -> bool:
-    """Whether the rest of an attribute's line is more than a comment."""
+    """Whether an attribute's line continues with code, and not only with a comment."""
     rest = rest.strip()
     return bool(rest) and not rest.startswith((b"#", b"//", b"/*", b"--", b"%"))
 
 
 def _doc_block(captured: Captures, row: int) -> tuple[int, Node, Node | None] | None:
-    """The comment that ends two rows above a definition, if it is a `/** */` and a blank line separates them."""
+    """A `/** */` comment above a definition, separated from it by one blank line; None if there is none."""
     found = captured.prefixes[row - 2]
     if not captured.source.startswith(b"/**", found[1].start_byte):
         return None
@@ -124,8 +124,8 @@ def _without_marks(line: str) -> str:
 
 
 def is_exported(spec: LanguageSpec, captured: Captures, entity: Entity, owner: Symbol | None) -> bool:
-    """Whether other files can see a definition, by its modifiers and name. A member of an interface, a trait or an enum
-    that has no modifiers is as visible as its owner."""
+    """Whether other files can see a definition, by its modifiers and name. A member without modifiers of an interface,
+    trait or enum is as visible as its owner."""
     if spec.private_name is not None and spec.private_name.search(entity.name):
         return False
     if spec.private is None and spec.public is None:

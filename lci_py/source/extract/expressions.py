@@ -44,7 +44,7 @@ def parse_cpp(text: str) -> Expr:
 
 
 class _NoChainError(Exception):
-    """The text is no chain of names, calls and subscripts."""
+    """The text is not a chain of names, calls and subscripts."""
 
 
 class _Parser:
@@ -57,7 +57,7 @@ class _Parser:
         return self._tokens[self._at]
 
     def chain(self) -> list[Step]:
-        """The steps of a chain; the text after it is left."""
+        """Parse a chain and return its steps; the text after it remains."""
         while (token := self._peek()) in _SKIPPED and not (token.isalpha() and self._tokens[self._at + 1] in _ENDS):
             self._at += 1
         if token == "new" and self._tokens[self._at + 1] not in "(.":  # Ruby's `new` is a method
@@ -88,7 +88,7 @@ class _Parser:
             self._at += 1
 
     def _cast(self, steps: list[Step]) -> list[Step]:
-        """The steps of `x`, cast by `x as T`."""
+        """The steps of `x`; in `x as T` only the cast."""
         start = self._at
         self._skip(_BLANK)
         if self._peek() in ("as", "is"):
@@ -135,7 +135,7 @@ class _Parser:
         return steps
 
     def _closing(self) -> int:
-        """Index of the token that closes the next group; -1 if none does."""
+        """Index of the token that closes the next group; -1 if there is none."""
         opener, depth = self._peek(), 0
         for place in range(self._at, len(self._tokens)):
             depth += (self._tokens[place] == opener) - (self._tokens[place] == _OPEN[opener])

@@ -71,11 +71,11 @@ def extract_stages(
     path: str, source: bytes, language: str, limits: Limits = DEFAULTS, flags: tuple[str, ...] = (),
     *, part: QueryPart = QueryPart.WHOLE,
 ) -> Iterator[Extract]:  # fmt: skip
-    """The result of `extract` in two stages: first what a search reads before there is a call graph (all but calls,
+    """The result of `extract` in two stages: first what a search without call graph needs (all but calls,
     registrations, bases, types, stored functions, flow and marks), then everything. A `text` file has one stage.
 
     Args:
-        part: `DEFINITIONS` if the first stage comes long before the second: the rest is captured after it.
+        part: `DEFINITIONS` to run the rest of the query only before the second stage.
     """
     if language == TEXT:
         yield extract_text(source, TEXT, limits, path=path)
@@ -151,8 +151,8 @@ def extract_stages(
 def definitions(
     path: str, source: bytes, language: str, limits: Limits = DEFAULTS, flags: tuple[str, ...] = ()
 ) -> Extract:
-    """Only the symbols and the repeated keys that `extract` finds, with its `limit` unless that concerns chunks.
-    Arguments as there.
+    """Only the symbols and repeated keys of `extract`, with its `limit` unless that concerns chunks. Arguments as in
+    `extract`.
 
     Raises:
         OutOfTime: The parser took too long.
@@ -167,7 +167,7 @@ def definitions(
 
 
 def extract_text(source: bytes, language: str, limits: Limits, limit: str = "", path: str = "") -> Extract:
-    """A file as lines of text, without a grammar: its language has none, or `limit` says why it was not parsed."""
+    """Extract a file as plain text: its language has no grammar, or `limit` says why it was not parsed."""
     chunks = chunk_text(source)
     if len(chunks) > limits.max_file_chunks:
         limit = graver("too_many_chunks", limit)
@@ -248,7 +248,7 @@ def _calls(
 def _caller(
     finder: Finder, symbols: list[Symbol], anonymous: Anonymous | None, *, of_variables: bool
 ) -> Callable[[int], int]:
-    """What tells the innermost function around a byte, as `Call.caller`."""
+    """A function that returns the innermost function enclosing a byte, as `Call.caller`."""
     starts = {entity.symbol: entity.start for entity in finder.entities if entity.symbol >= 0} if anonymous else {}
     callers: dict[int, int] = {}  # of entities
 
@@ -262,7 +262,7 @@ def _caller(
 
 
 def _expansions(captured: Captures, finder: Finder) -> Iterator[Call]:
-    """The calls in texts of macros and in functions that macros define, and uses of macros that define something."""
+    """Calls in macro texts and in functions that macros define, and uses of such macros."""
     used: set[int] = set()
     line, at = 1, 0
     for name, start in captured.uses:
@@ -282,7 +282,7 @@ def _expansions(captured: Captures, finder: Finder) -> Iterator[Call]:
 
 
 def _is_bound(place: int, name: str, symbols: list[Symbol], bound: set[tuple[int, str]]) -> bool:
-    """Whether a name is bound in the symbol `place` or an enclosing one: as a local, a parameter or a member."""
+    """Whether a name is bound in the symbol of index `place` or an enclosing one: as a local, parameter or member."""
     while place >= 0:
         if (place, name) in bound:
             return True
@@ -311,7 +311,7 @@ def _imports(captured: Captures) -> list[Import]:
 
 
 def _amd_imports(captured: Captures, captures: dict[str, list[Node]], line: int) -> Iterator[Import]:
-    """The modules in the list of AMD's `define` or `require`, each with the parameter that it is passed for."""
+    """The modules in the list of AMD's `define` or `require`, each with the parameter that it is bound to."""
     modules = [child for child in captures["import.listed"][0].named_children if child.type != "comment"]
     parameters = [
         child for names in captures.get("import.names", ()) for child in names.named_children if child.type != "comment"
@@ -326,7 +326,7 @@ def _amd_imports(captured: Captures, captures: dict[str, list[Node]], line: int)
 
 
 def _module(captured: Captures, captures: dict[str, list[Node]]) -> str:
-    """The text from the first to the last @import.module; nested lists (`use std::{io::Read}`) are joined."""
+    """The imported module: the text from the first to the last @import.module; nested lists are joined."""
     nodes = captures.get("import.module", [])
     if not nodes:
         return ""

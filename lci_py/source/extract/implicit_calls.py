@@ -1,7 +1,7 @@
-"""Implicit calls: `with x`, `for a in x`, `a + b`, a property that is read.
+"""Implicit calls: `with x`, `for a in x`, `a + b`, reads of properties.
 
-There may be as many of these as of explicit ones, and nearly all are of external types. So only those are kept whose
-object has a type hint in the file.
+There may be as many as explicit calls, nearly all on external types. So only calls on objects with a type hint in the
+file are kept.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def implicit_calls(
     captured: Captures, flow: FlowBuilder, symbols: Sequence[Symbol], narrowed: NarrowedTypes,
     caller: Callable[[int], int],
 ) -> list[Call]:  # fmt: skip
-    """Calls of methods, and of attributes that may be properties, each once.
+    """Implicit calls of methods, and of attributes that may be properties, each once.
 
     Args:
         flow: The result of the file's lowering.
@@ -83,7 +83,7 @@ def accessors(flow: FlowBuilder) -> Iterator[TypeHint]:
 
 
 def class_methods(language: str, symbols: Sequence[Symbol]) -> Iterator[TypeHint]:
-    """The members that belong to a class itself, in languages where its objects may have others of the same names."""
+    """The members of classes themselves, in languages where objects may have other members of the same name."""
     if has_rule(language, "class_methods"):
         for number, symbol in enumerate(symbols):
             if "static" in symbol.traits.split():
@@ -96,7 +96,7 @@ def getter_reads(
 ) -> Iterator[Call]:  # fmt: skip
     """Reads of JavaScript properties, as calls in the file that defines their getters, in text order.
 
-    `this`, and classes by their names, are known to have the getter. For another object its type decides when the call
+    `this`, and classes by their names, are known to have the getter; for other objects, the type decides when the call
     is resolved. Arguments are those of `implicit_calls`.
     """
     types = {symbol.name for symbol in symbols if symbol.kind in TYPE_KINDS} if flow.getters else set()

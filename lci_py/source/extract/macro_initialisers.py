@@ -33,17 +33,17 @@ _INITIALISES = lazily(rb"[.{(]")
 
 
 class _Macro(NamedTuple):
-    """A macro: its parameters, None if it takes none, and its replacement text."""
+    """A macro: its parameters (None if it takes none) and its replacement text."""
 
     parameters: tuple[bytes, ...] | None
     text: bytes
 
 
 class MacroInitialisers:
-    """Expands the macros of one file in its initialisers."""
+    """Expands macros of a file inside its initialisers."""
 
     def __init__(self, captured: Captures) -> None:
-        """Keep the query matches of the file; its macros are read on first use."""
+        """Keep the query matches of the file. Its macros are read on first use."""
         self._captured = captured
 
     @cached_property
@@ -63,7 +63,7 @@ class MacroInitialisers:
         return (match for match in _WORD.finditer(text) if match.group(1) in self._macros)
 
     def texts(self, initialiser: bytes) -> Iterator[bytes]:
-        """The possible expansions of an initialiser; nothing if it uses no macros."""
+        """The possible expansions of an initialiser; nothing if it uses no macro of the file."""
         if not self._captured.expansions:
             return
         texts = [len(self._macros[match.group(1)]) for match in self._uses(initialiser)]
@@ -115,7 +115,7 @@ def _blank(match: object) -> bytes:
 
 
 def _short(argument: bytes) -> bytes:
-    """An argument that may be or contain a function; a number in place of any other: most tables then repeat."""
+    """An argument if it may be or contain a function; otherwise a number, so that most entries of a table are equal."""
     argument = argument.strip()
     return argument if _PLAIN.fullmatch(argument) or any(sign in argument for sign in (b"{", b"(", b"=")) else b"0"
 
@@ -142,7 +142,7 @@ def closing(text: bytes, opening: int, most: int) -> int:
 
 
 def arguments(text: bytes) -> list[bytes]:
-    """The comma-separated parts of a text's first parenthesis."""
+    """The comma-separated arguments in the first parentheses of a text."""
     found: list[bytes] = []
     depth = start = 0
     for match in _GROUPS.finditer(text):

@@ -53,10 +53,10 @@ def _crate(text: str) -> str:
 
 
 def npm_package_of(path: str, source: bytes) -> tuple[str, tuple[Import, ...]]:
-    """The name of a package.json's package, and its entry points as imports; nothing for other files.
+    """The package name in a package.json, and its entry points as imports; ("", ()) for other files.
 
-    An entry point is the import of a file of the package under the name by which it is imported: ".", "./sub",
-    "./sub/*", or "#internal"; and "main", a second file for ".".
+    An entry point is stored as an import of a file of the package under its subpath: ".", "./sub", "./sub/*", or
+    "#internal"; and "main", a second file for ".".
     """
     if posixpath.basename(path) != NPM or len(source) > _READ_NPM:
         return "", ()
@@ -89,7 +89,7 @@ def _exports(given: object) -> Iterator[tuple[str, str]]:
 
 
 def _chosen(given: object, depth: int) -> str:
-    """The file of an entry point; "" if none is in the package."""
+    """The file of an entry point; "" if it has none inside the package."""
     if isinstance(given, str):
         return given if given.startswith("./") else ""
     if isinstance(given, list):

@@ -38,7 +38,7 @@ _PLAIN = lazily(r"(?![eEpP]\d+$)[A-Za-z_]\w{2,}", re.ASCII)
 
 
 def marks_of(captured: Captures) -> bytes:
-    """The marks of a file, before its entities are joined or dropped.
+    """The marks of a file, made before entities are joined or dropped.
 
     Args:
         captured: The captures of a language whose text is marked (`LanguageSpec.marks_text`).
@@ -85,8 +85,7 @@ class Marks(NamedTuple):
     called: NDArray[Any]
 
     def roles(self, source: bytes, name: bytes, places: Sequence[int]) -> list[Role | None] | None:
-        """The role of a name at each position, None where it is no identifier. None for all if the marks are not
-        enough.
+        """The role of a name at each position, None where it is no identifier. Just None if the marks do not suffice.
 
         Args:
             source: The file's bytes.
@@ -111,7 +110,7 @@ class Marks(NamedTuple):
 
 
 def _in_spans(spans: tuple[NDArray[Any], NDArray[Any]], at: NDArray[Any]) -> NDArray[Any]:
-    """Which of the bytes lie in a span."""
+    """A mask of the positions that lie in a span."""
     import numpy as np
 
     starts, ends = spans
@@ -123,7 +122,7 @@ def _in_spans(spans: tuple[NDArray[Any], NDArray[Any]], at: NDArray[Any]) -> NDA
 
 
 def _among(ascending: NDArray[Any], at: NDArray[Any]) -> NDArray[Any]:
-    """Which of the bytes are in an ascending list. `isin` takes longer for few of them."""
+    """A mask of the positions that are in an ascending list. For few positions, `isin` takes longer."""
     import numpy as np
 
     if not len(ascending):
@@ -136,7 +135,7 @@ def read_marks(data: bytes) -> Marks:
     """The inverse of `marks_of`.
 
     Raises:
-        ValueError: The bytes are not what `marks_of` made.
+        ValueError: The bytes are not from `marks_of`.
     """
     import numpy as np
 
@@ -163,7 +162,7 @@ def read_marks(data: bytes) -> Marks:
 
 
 def are_enough(name: str, language: Language) -> bool:
-    """Whether marks suffice for a name: it is a plain word, and no keyword, which may be an identifier elsewhere."""
+    """Whether marks suffice for a name: it is a plain word, and no keyword (which may be an identifier elsewhere)."""
     return _PLAIN.fullmatch(name) is not None and name not in _keywords(language)
 
 

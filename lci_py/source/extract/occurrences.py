@@ -71,7 +71,7 @@ def occurrences(
     Args:
         language: One with a grammar.
         name: The argument of `finder`; for a selector, the other keywords have to agree as well.
-        path: The file's; of some only parts are code, and what is outside of them has no identifiers.
+        path: The path of the file; it tells whether only parts of the file are code.
     Raises:
         OutOfTime: It took longer than `limits` allow.
     """
@@ -98,7 +98,7 @@ def occurrences(
 def marked_occurrences(
     source: bytes, language: str, pattern: re.Pattern[bytes], name: str, marks: bytes
 ) -> list[Occurrence] | None:
-    """The same from a file's marks, without parsing it; None if they are not enough.
+    """As `occurrences`, from a file's marks without parsing it; None if the marks do not suffice.
 
     Raises:
         ValueError: The marks are damaged.
@@ -155,7 +155,7 @@ def _name_at(root: Node, match: re.Match[bytes]) -> Node | None:
 
 
 def _macro_at(spec: LanguageSpec, root: Node, parsed: bytes, match: re.Match[bytes]) -> Node | None:
-    """The node around a macro that was blanked before parsing; None if it was not, or is inside text."""
+    """The node around a macro that was blanked before parsing; None if it was not blanked, or is inside text."""
     start, end = match.span()
     if not spec.macros or parsed[start:end] == match.group():
         return None

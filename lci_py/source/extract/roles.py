@@ -1,4 +1,4 @@
-"""Detects generated files, by name or text."""
+"""Detects generated files, by their names or text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_generated_name(path: str) -> bool:
 
 
 def has_mark(source: bytes) -> bool:
-    """Whether a comment in the first lines says that the file is generated, or the last line names its source map."""
+    """Whether a comment in the first lines marks the file as generated, or its last line names a source map."""
     if b"# sourceMappingURL=" in source[-_TAIL_BYTES:]:
         return True
     head = source[:_HEAD_BYTES].lower()

@@ -1,10 +1,9 @@
 """The functions that a C or C++ file stores, and where: in fields, in variables, as arguments.
 
-A *slot* is a place that can hold a function: a field of a struct type, a variable, a parameter. Most are read from the
-text and not from the syntax tree. Of the 10,108 rows of redis and libuv, 331 come from the texts of macros and 176 from
-code that does not parse, where there are no nodes: these would need a second reader. Nor are nodes much faster: the
-text of both (9.5 MB) is read in 1.1 s, after 3.8 s of the parser; a query for the same places, and a look at where its
-nodes start, take 0.8 s before anything is read.
+A *slot* can hold a function: a field of a struct type, a variable, or a parameter. Most are read from the text and not
+from the syntax tree. Of the 10,108 rows of redis and libuv, 331 come from the texts of macros and 176 from code that
+does not parse, where there are no nodes: these would need a second reader. Nor are nodes much faster: the text of both
+(9.5 MB) is read in 1.1 s, after 3.8 s of the parser; a query for the same text takes 0.8 s before anything is read.
 
 Source:
     Fields are identified by the struct type and their name, not by the object: Heintze and Tardieu, "Ultra-fast
@@ -128,7 +127,7 @@ _AFTER_BODY = lazily(rb"[\s*]*([A-Za-z_]\w*)\s*(?:,[\s*]*([A-Za-z_]\w*)\s*)?;")
 
 
 class _Name(NamedTuple):
-    """A local or a parameter. `type` is "" for a pointer to a function; `place` is the index of a parameter, or -1."""
+    """A local or parameter. `type` is "" for a pointer to a function; `place` is a parameter's position, else -1."""
 
     type: bytes
     functional: bool  # it may hold a function
@@ -136,7 +135,7 @@ class _Name(NamedTuple):
 
 
 class _Function(NamedTuple):
-    """A function: its symbol, its text, its locals and parameters, and cached answers about these."""
+    """A function: its symbol, its text, its locals and parameters, and a cache of answers about these."""
 
     symbol: int
     text: bytes
@@ -145,9 +144,8 @@ class _Function(NamedTuple):
 
 
 class _Element(NamedTuple):
-    """A brace of an initialiser: the type of the struct, or a type and fields that lead to it (`ops.sub`), b"" if
-    unknown; and the number of its array dimensions.
-    """
+    """A braced part of an initialiser: the struct's type, or a type and the fields that lead to it (`ops.sub`), b"" if
+    unknown; and the number of array dimensions."""
 
     type: bytes
     arrays: int
@@ -155,7 +153,7 @@ class _Element(NamedTuple):
 
 
 def stored_functions(captured: Captures, finder: Finder, calls: list[Call]) -> list[StoredFunction]:
-    """The functions that a file stores, the fields that it declares, and what calls through locals depend on."""
+    """The functions that a file stores, its declarations of fields, and facts on which calls through locals depend."""
     return list(dict.fromkeys(_Reader(captured, finder, calls).read()))
 
 
@@ -239,8 +237,8 @@ class _Reader:
         Args:
             text: The expression, in single spaces.
             function: The enclosing function.
-            fields: Whether the value of a field counts.
-            deep: Whether a local stands for the values assigned to it.
+            fields: Whether values of fields count.
+            deep: Whether to replace a local by the values assigned to it.
         """
         if b"=" in text and b"==" not in text:
             text = text.rpartition(b"=")[2]
@@ -293,7 +291,7 @@ class _Reader:
     # --- what a file says -----------------------------------------------------------------------------------------
 
     def _declared_fields(self) -> Iterator[StoredFunction]:
-        """The fields of structs, with their positions and types, and aliases of types."""
+        """The values that are assigned to a local of a function."""
         for entity in self._captured.entities:
             if entity.role != "definition" or entity.kind not in ("struct", "union", "class") or entity.body is None:
                 continue
@@ -321,7 +319,7 @@ class _Reader:
                 yield from _aliases(match.group(1).decode(), match.group(2).decode())
 
     def _globals(self) -> Iterator[StoredFunction]:
-        """The types of variables outside functions, and functions that are assigned to them."""
+        """Types of global variables, and functions that are assigned to them."""
         for match in self._globals_found:
             type_, name = match.group(2), match.group(4)
             if type_ not in _PLAIN_TYPES and type_ not in _NO_TYPES and type_ not in _QUALIFIERS:
@@ -336,7 +334,7 @@ class _Reader:
                 yield StoredFunction(VARIABLE, match.group(1).decode(), "", _name(match.group(2)))
 
     def _initialisers(self) -> Iterator[StoredFunction]:
-        """Values in braces."""
+        """Functions in braced initialisers."""
         done = 0
         for match in _INITIALISER.finditer(self._plain):
             if match.start() < done:
@@ -421,7 +419,7 @@ class _Reader:
         self._end = start + _LIST
 
     def _to_macro(self, tokens: list[bytes], within: int) -> Iterator[StoredFunction]:
-        """The functions that an element of an initialiser passes to a macro, whose text may be in another file."""
+        """The functions that an element of an initialiser passes to a macro, which may be defined in another file."""
         given = arguments(b" ".join(tokens)) if len(tokens) < _MOST_TOKENS else []
         for place, argument in enumerate(given[:_MOST_PLACES]):
             name = argument.strip()
@@ -439,7 +437,7 @@ class _Reader:
         yield from self._values(b" ".join(tokens).replace(b"( ", b"(").replace(b" )", b")"), function, fields=False)
 
     def _stores(self) -> Iterator[StoredFunction]:
-        """Functions that functions assign to fields, and to variables that are not their own."""
+        """Assignments of functions, inside functions, to fields and to variables other than their own."""
         for match in _STORE.finditer(self._plain):
             field, plain, path_of, given = match.groups()
             if path_of:
@@ -471,9 +469,8 @@ class _Reader:
                     yield StoredFunction(VARIABLE, name.decode(), "", value, function.symbol)
 
     def _owner(self, function: _Function, end: int) -> list[bytes]:
-        """The owner of the field accessed at a byte: the type of a local, or of a variable of the file, and the fields
-        that lead from there. A single b"" if unknown.
-        """
+        """The owner of the field accessed at a byte: the type of a local or a variable of the file, then the fields
+        that lead from there. [b""] if unknown."""
         found = _OBJECT.search(self._plain[max(0, end - _OBJECTS) : end])
         if found is None:
             return [b""]
@@ -482,7 +479,7 @@ class _Reader:
         return [type_, *_STEP.findall(found.group(2))] if type_ else [b""]
 
     def _called_locals(self) -> Iterator[StoredFunction]:
-        """Facts about locals and parameters that are called, or whose members are."""
+        """Facts about locals and parameters that are called, or whose members are called."""
         numbers = {entity.symbol: number for number, entity in enumerate(self._entities)}
         wanted: dict[int, dict[bytes, None]] = {}  # not sets, whose order differs from run to run
         functional = {name.decode() for name in self._functional}
@@ -509,9 +506,8 @@ class _Reader:
                     yield StoredFunction(LOCAL, name.decode(), "", value, function.symbol)
 
     def _macros(self) -> Iterator[StoredFunction]:
-        """Which of their parameters macros call, pass on to other macros, or assign to a field; and the assignments in
-        macros as if the functions that use them made them.
-        """
+        """The parameters that macros call, pass on to macros, or assign to fields; and assignments in macros,
+        attributed to the functions that use them."""
         source = self._captured.source
         assigned: dict[str, list[tuple[bytes, str, bytes]]] = {}
         for node, start, end in self._captured.expansions:
@@ -549,7 +545,7 @@ class _Reader:
         yield from self._macro_assignments(assigned)
 
     def _macro_assignments(self, assigned: dict[str, list[tuple[bytes, str, bytes]]]) -> Iterator[StoredFunction]:
-        """Assignments by macros to fields of names of the functions that use them."""
+        """Assignments by macros to fields of variables in the functions that use them."""
         numbers = {entity.symbol: number for number, entity in enumerate(self._entities)} if assigned else {}
         for call in self._calls if assigned else ():
             for of, field, given in assigned.get(call.name, ()):
@@ -561,7 +557,7 @@ class _Reader:
                     yield StoredFunction(FIELD, owner, field, _parameter(known.place), call.caller)
 
     def _passed_functions(self) -> Iterator[StoredFunction]:
-        """Functions that are arguments."""
+        """Functions that are passed as arguments."""
         seen: set[int] = set()
         known = self._maybe
         for match in _PASSED.finditer(self._plain):
@@ -594,9 +590,8 @@ class _Reader:
                         yield StoredFunction(ARGUMENT, called, str(at), value, within)
 
     def _opening(self, at: int) -> tuple[int, int]:
-        """The parenthesis that encloses a byte (itself a parenthesis or a comma), and the number of commas before what
-        follows the byte; -1 if it is far away.
-        """
+        """The opening parenthesis of the group around a parenthesis or comma, and the index of the argument that
+        follows that byte; -1 if the parenthesis is far away."""
         near = self._plain[max(0, at - _OBJECTS) : at + 1]
         opening = near.rfind(b"(")
         if opening >= 0 and near.find(b")", opening) < 0:
@@ -626,7 +621,7 @@ def _plain(captured: Captures) -> bytes:
 
 
 def _squeeze_blanks(plain: bytes, functions: list[Entity]) -> tuple[bytes, list[int], list[int]]:
-    """A text with runs of blanks as single spaces, and where functions start and end in it."""
+    """A text with runs of blanks as single spaces, and the starts and ends of functions in it."""
     parts: list[bytes] = []
     places: dict[int, int] = {}
     last = length = 0
@@ -642,7 +637,7 @@ def _squeeze_blanks(plain: bytes, functions: list[Entity]) -> tuple[bytes, list[
 
 
 def _outside(plain: bytes, functions: list[Entity]) -> bytes:
-    """The text outside of functions, with its lines."""
+    """The text outside of functions, with unchanged lines."""
     parts = [b""]
     last = 0
     for one in functions:
@@ -663,17 +658,17 @@ def _aliases(name: str, other: str) -> Iterator[StoredFunction]:
 
 
 def _name(name: bytes | str) -> Expr:
-    """A name as an expression."""
+    """The expression that is a single name."""
     return (Step(NAME, name if isinstance(name, str) else name.decode()),)
 
 
 def _parameter(place: int) -> Expr:
-    """A parameter of the enclosing function or macro."""
+    """The expression for a parameter of the enclosing function or macro."""
     return (Step(PARAMETER, str(place)),)
 
 
 def _path(type_: bytes, *fields: bytes) -> Expr:
-    """The expression for a chain of fields, from an object of a type."""
+    """The expression for a chain of fields of an object with a type."""
     return (Step(CAST, type_.decode()), *[Step(ATTR, field.decode()) for field in fields])
 
 

@@ -1,8 +1,8 @@
 """The functions that a file stores in fields, variables and tables, and passes as arguments, in languages whose queries
 capture these (`@stored`).
 
-A table is one slot, whatever its keys are. An anonymous function counts as the function that it calls, if it does
-nothing else: `x -> f(x)` stands for `f`.
+A table is a single slot, whatever its keys. An anonymous function that only calls a function stands for it: `x -> f(x)`
+for `f`.
 """
 
 from __future__ import annotations
@@ -91,11 +91,11 @@ def stored_values(
 ) -> list[StoredFunction]:  # fmt: skip
     """The functions that a file stores.
 
-    Values are expressions, which may turn out to be no functions, or parameters of the enclosing function.
+    Values are expressions (which may turn out to be no functions), or parameters of the enclosing function.
 
     Args:
         nodes: The node of each symbol.
-        root: Of the syntax tree.
+        root: The root of the syntax tree.
     """
     if not captured.stored and not has_rule(language, "captured_stores"):
         return []
@@ -143,7 +143,7 @@ class _Reader:
         yield from self._parameters()
 
     def _named_arguments(self, root: Node) -> Iterator[StoredFunction]:
-        """Arguments that are names of functions of the file. They are found by text: most arguments are not."""
+        """Arguments that are names of functions of the file; found by text, since most arguments are not."""
         functions, source = self._of_file, self._captured.source
         found = set(_ARGUMENT.findall(source)) if functions else set()
         wanted = {name for name in found if name.rpartition(b".")[2].rpartition(b":")[2] in functions}
@@ -162,7 +162,7 @@ class _Reader:
                 yield from self._as_argument(node, group, outline(self._captured, callee))
 
     def _assignments(self, root: Node, called: set[str]) -> Iterator[StoredFunction]:
-        """Assignments to C# fields and variables of a function of the file, or of a parameter that is called."""
+        """C# assignments to fields and variables of a function of the file, or of a parameter that is called."""
         functions, source = self._of_file, self._captured.source
         spans: list[tuple[int, int]] = []
         found = set(_ASSIGNED.findall(source)) if functions else set()
@@ -226,7 +226,7 @@ class _Reader:
                     yield from self._of_variable(name, value, within, assigned="assignment" in whole)
 
     def _by_place(self, captures: dict[str, list[Node]]) -> Iterator[StoredFunction]:
-        """Values in a struct of the file, without the names of its fields."""
+        """Values in a struct literal without field names, for a struct of the file."""
         record = self._captured.text(captures["stored.record"][0])
         place = next((i for i, one in enumerate(self._symbols) if one.name == record and one.kind == "struct"), -1)
         if place < 0:
@@ -244,7 +244,7 @@ class _Reader:
                     yield StoredFunction(FIELD, record, name, value, within, holder=(Step(CAST, record),))
 
     def _promoted_parameters(self, node: Node, called: set[str]) -> Iterator[StoredFunction]:
-        """A constructor parameter that is also a field."""
+        """Constructor parameters that are also fields."""
         name = self._captured.text(node).lstrip("$")
         within = self._enclosing_function(node)
         value = self._parameter(name, within) if name in called else ()
@@ -252,7 +252,7 @@ class _Reader:
             yield self._of_object("this", name, value, within)
 
     def _into(self, captures: dict[str, list[Node]], called: set[str]) -> Iterator[StoredFunction]:
-        """Values that are assigned to an expression."""
+        """Values that are assigned to an expression such as a field."""
         target, tree = captures["stored.into"][0], captures["stored.tree"][0]
         yield from self._given_values(target, tree, called, declared="stored.declared" in captures)
 
@@ -297,7 +297,7 @@ class _Reader:
         return plain[-1].kind in (NAME, ATTR) and plain[-1].name.lstrip("@$:").encode() in self._of_file
 
     def _of_object(self, of: str, name: str, value: Expr, within: int) -> StoredFunction:
-        """A value in a field of an object. A field of the own class is looked up by the class's name."""
+        """A value in a field of an object. A field of `self` is looked up by the class's name."""
         owner = ""
         if of in _OWN or (self._rule("named_receivers") and of == self._receiver(within)):
             place = within
@@ -327,7 +327,7 @@ class _Reader:
     # --- values ---------------------------------------------------------------------------------------------------
 
     def _values(self, tree: Node, within: int) -> Iterator[tuple[str, Expr]]:
-        """The functions in an expression: the key in a table, if it is a name, and the value."""
+        """The functions in an expression: each with its key in a table (if that is a name)."""
         pending: list[tuple[Node, int, str]] = [(tree, 0, "")]
         for count, (node, depth, key) in enumerate(pending):
             kind = node.type
@@ -375,7 +375,7 @@ class _Reader:
         return parse(text) if reference or self._rule("function_names") else ()
 
     def _php_method(self, node: Node) -> str:
-        """The method named by `[$this, 'm']`."""
+        """The name of the method in PHP's `[$this, 'm']`."""
         children = [child.named_children[-1] for child in node.named_children if child.named_child_count == 1]
         if len(children) != 2 or children[0].type not in ("variable_name", "class_constant_access_expression"):
             return ""
@@ -385,7 +385,7 @@ class _Reader:
         return f"{of}.{self._captured.text(children[1].named_children[0])}"
 
     def _reference(self, node: Node) -> str:
-        """A call that returns a function: `method(:m)`, `$this->m(...)`, `lambda { }`."""
+        """The function in a call that returns one: `method(:m)`, `$this->m(...)`, `lambda { }`."""
         if self._rule("blocks"):
             name = node.child_by_field_name("method")
             text = self._captured.text(name) if name is not None else ""
@@ -421,7 +421,7 @@ class _Reader:
         return rest if self._rule("blocks") else [one for one in rest if receiver is None or one.id != receiver.id]
 
     def _called_in(self, node: Node) -> str:
-        """The callee of an anonymous function that does nothing else."""
+        """The function that an anonymous function calls, if it does nothing else; else ""."""
         body: Node | None = node.child_by_field_name("body")
         if body is None:
             parts = [child for child in node.named_children if "parameter" not in child.type]
@@ -442,7 +442,7 @@ class _Reader:
     # --- parameters -----------------------------------------------------------------------------------------------
 
     def _parameter(self, name: str, within: int) -> Expr:
-        """A parameter of a function, or of the class whose constructor lists it, as a value; empty if there is none."""
+        """A parameter of a function (or of a class whose constructor lists it) as a value; () if there is none."""
         if within < 0:
             return ()
         known = self._places.get(within)
@@ -476,7 +476,7 @@ class _Reader:
         return {name: (Step(NAME, name), Step(kinds[at], str(at))) for at, name in enumerate(names)}
 
     def _parameters(self) -> Iterator[StoredFunction]:
-        """The parameters that are called."""
+        """Facts about the parameters that are called."""
         only_receivers, source = self._rule("receivers_only"), self._captured.source
         found = {
             (call.receiver or call.name.removesuffix("[]"), call.caller) for call in self._calls
@@ -493,7 +493,7 @@ class _Reader:
                     yield StoredFunction(LOCAL, name, "", place, caller)
 
     def _passed_functions(self, captures: dict[str, list[Node]]) -> Iterator[StoredFunction]:
-        """A function that is an argument."""
+        """A function that is passed as an argument."""
         of, name = captures.get("stored.object"), self._captured.text(captures["stored.callee"][0])
         callee = f"{outline(self._captured, of[0])}.{name}" if of else name
         return self._as_argument(captures["stored.passed"][0], captures["stored.arguments"][0], callee)
@@ -512,7 +512,7 @@ class _Reader:
                 )
 
     def _argument_position(self, node: Node, group: Node) -> str:
-        """The position of an argument, or its name."""
+        """The position of an argument; its name if it has one."""
         if node.start_byte >= group.end_byte or (group.end_byte == node.end_byte and group.type == "annotated_lambda"):
             return LAST_ARGUMENT
         place = 0

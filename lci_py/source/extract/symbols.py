@@ -73,9 +73,9 @@ class SymbolReader:
         return ""
 
     def with_tables(self, symbols: list[Symbol]) -> list[Symbol]:
-        """In a language with tables, make each variable that has methods an object.
+        """In a language with tables (Lua), turn each variable with methods into an object.
 
-        Done after chunking, because an object would get a chunk of its own, and `local M = {}` is too little for one.
+        Called after chunking: an object would get a chunk of its own, for which `local M = {}` is too little.
         """
         if not self._spec.tables:
             return symbols
@@ -86,7 +86,8 @@ class SymbolReader:
         ]
 
     def _kind(self, entity: Entity) -> str:
-        """The kind, given the enclosing entities; "" for a local variable of a function, which is no symbol."""
+        """The kind of a symbol, given its enclosing entities; "" for a function's local variable, which is no
+        symbol."""
         entities = self._captured.entities
         kind = entity.kind
         around = entities[entity.outer] if entity.outer >= 0 else None
@@ -166,7 +167,8 @@ class SymbolReader:
         )
 
     def _import_trait(self, name: str, kind: str, parent: int, at: int) -> str:
-        """The trait of a definition that a branch imports: `try: from x import f`, `except ImportError: def f`."""
+        """The trait of a definition that a branch imports instead: `try: from x import f`, `except ImportError: def
+        f`."""
         if self._imports is None:
             self._imports = imported_under(self._captured, self._tags)
         if parent >= 0 or name not in self._imports or kind not in FUNCTION_KINDS | TYPE_KINDS:
@@ -198,7 +200,7 @@ def _in_function(node: Node) -> bool:
 
 
 def plain_name(owner: str) -> str:
-    """`*List[T]`, `ns::A<T>` and `&'a mut T` name List, ns.A and T."""
+    """The plain dotted name of a type: List for `*List[T]`, ns.A for `ns::A<T>`, T for `&'a mut T`."""
     name = re.sub(r"<.*|\[.*|\(.*", "", owner.lstrip("*&([ "), flags=re.DOTALL).strip()
     return re.sub(r"\\|::|:", ".", name).strip(".") or owner
 
@@ -211,7 +213,7 @@ def _qualified_in(scope: str, owner: str) -> str:
 
 
 def _share_node(first: Entity, second: Entity) -> bool:
-    """Whether two definitions share one node (`a, b = 1, 2`, `attr_reader :a, :b`): neither contains the other."""
+    """Whether two definitions share a node (`a, b = 1, 2`, `attr_reader :a, :b`): neither contains the other."""
     same = (first.start, first.end) == (second.start, second.end)
     return same and first.role == second.role == "definition" and first.kind == second.kind
 
@@ -219,7 +221,7 @@ def _share_node(first: Entity, second: Entity) -> bool:
 def _join_clauses(entities: list[Entity], source: bytes, blank: re.Pattern[bytes] | None) -> list[Entity]:
     """Join a signature and the equations after it into one function.
 
-    They stay apart if text that the grammar cannot parse, such as an `#else`, stands between them.
+    They are not joined if there is text between them that the grammar cannot parse, such as an `#else`.
     """
     latest: dict[int, Entity] = {}
     kept = []
@@ -240,9 +242,8 @@ def _join_clauses(entities: list[Entity], source: bytes, blank: re.Pattern[bytes
 
 
 def _nest(entities: list[Entity], *, flat: bool = False) -> None:
-    """Set the enclosing entity of each. In a `flat` language, a function ends before another, or what is
-    `apart`, that seems to be in it.
-    """
+    """Set the enclosing entity of each entity. In a `flat` language, functions do not nest: a function ends before an
+    entity that seems nested in it, if that is a function or `apart`."""
     stack: list[int] = []
     for index, entity in enumerate(entities):
         if flat and entity.role == "definition" and (entity.kind == "function" or entity.apart):

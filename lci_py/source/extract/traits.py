@@ -90,8 +90,8 @@ def traits_of(language: str, kind: str, node: Node, name_node: Node, attributes:
 def own_digests(language: str, captured: Captures, symbols: list[Symbol]) -> list[Symbol]:
     """The symbols with digests of their texts, and with traits that depend on their surroundings.
 
-    The digest of a type leaves out the functions and types inside it, which have their own. A symbol is `local` inside
-    a function, also one without a name, or an anonymous object.
+    The digest of a type leaves out nested functions and types, which have their own. A symbol inside a function (named
+    or not) or an anonymous object is `local`.
     """
     spans = {entity.symbol: entity for entity in captured.entities if entity.symbol >= 0}
     inner: dict[int, list[tuple[int, int]]] = {}
@@ -164,9 +164,8 @@ def own_digests(language: str, captured: Captures, symbols: list[Symbol]) -> lis
 
 
 def _kept_names(language: str, captured: Captures, symbols: list[Symbol], spans: dict[int, Entity]) -> set[int]:
-    """The definitions whose name is used before it is defined again: `old = f` keeps the function `f`, and a shell
-    command may run it. Code inside functions between them runs later and does not count.
-    """
+    """The definitions whose name is used before it is redefined: `old = f` keeps the function `f`, and a shell command
+    may run it. Code inside functions runs later and does not count."""
     table = _table(language)
     undefined = table.get("c_macros", False)
     if not undefined and "comments" not in table:
@@ -221,7 +220,7 @@ def _kept_names(language: str, captured: Captures, symbols: list[Symbol], spans:
 
 
 def _directives(source: bytes) -> defaultdict[bytes, list[int]]:
-    """Where a file of C undefines each macro, and under "" where it includes another file, ascending."""
+    """The positions where a C file undefines each macro; under "" where it includes another file. Ascending."""
     places: defaultdict[bytes, list[int]] = defaultdict(list)
     for match in _DIRECTIVE.finditer(source):
         places[match[1] or b""].append(match.start())
@@ -243,7 +242,7 @@ def _unnamed_functions(captured: Captures, entities: Iterable[Entity]) -> Anonym
 
 
 def _in_block(node: Node) -> bool:
-    """Whether a definition is in a block that is a scope of its own, not in a branch."""
+    """Whether a definition is in a block that is a scope of its own, rather than in a branch."""
     for _ in range(_MAX_AROUND):
         if node.type in _BLOCKS:
             return True
@@ -272,7 +271,7 @@ def _in_local(entities: list[Entity], entity: Entity) -> bool:
 
 
 def _static(ranges: list[tuple[int, int]], entity: Entity, around: Entity | None) -> str:
-    """ "static" for a member in one of the ranges whose members belong to the class itself, else ""."""
+    """ "static" for a member in one of the byte ranges whose members belong to the class itself, else ""."""
     last = bisect_left(ranges, (entity.start, 0)) - 1
     if last < 0 or ranges[last][1] <= entity.start:
         return ""
@@ -280,7 +279,7 @@ def _static(ranges: list[tuple[int, int]], entity: Entity, around: Entity | None
 
 
 def _specialisation_trait(around: Symbol) -> str:
-    """The `impl` trait of a member of a specialisation, such as `template <> struct hash<int>`."""
+    """The trait `impl` of a member of a template specialisation, such as `template <> struct hash<int>`."""
     if f"{around.name}<" not in around.signature:
         return ""
     return f"impl:{blake2b(around.signature.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
@@ -331,7 +330,7 @@ def _c(kind: str, node: Node, name_node: Node, attributes: str) -> Iterable[str]
 
 
 def _modifiers(_kind: str, node: Node, name_node: Node, _attributes: str) -> Iterator[str]:
-    """Modifiers before the name, in JavaScript, TypeScript, C#, Kotlin, Java, PHP and Scala."""
+    """The modifiers before the name, in JavaScript, TypeScript, C#, Kotlin, Java, PHP and Scala."""
     own = node.type
     if own in _BODILESS or own == "parameter":  # C#: a record's property, unless its body has another one
         yield "declaration"

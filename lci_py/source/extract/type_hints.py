@@ -1,4 +1,4 @@
-"""Texts of receivers, types and values, shortened to the parts by which the call graph finds a name's type."""
+"""Shortens the texts of receivers, types and values to the parts from which the call graph infers a name's type."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _OTHERS = ("typed.alias", "typed.return", "typed.result", "typed.member")
 def outline(captured: Captures, node: Node) -> str:
     """An expression without blanks and arguments, at most 120 characters: `a.f(x, y).g[1]` becomes `a.f().g[]`.
 
-    No more than 1,000 bytes are read: in a chain of calls, each receiver contains all the calls before it.
+    At most 1,000 bytes are read: in a chain of calls, each receiver contains all the calls before it.
     """
     start = node.start_byte
     return shorten(captured.source[start : min(node.end_byte, start + _READ)].decode("utf-8", "replace"))
@@ -99,7 +99,7 @@ def shorten(text: str) -> str:
 
 
 def _without_arguments(text: str) -> str:
-    """Empty every group that follows a name; other groups, as in `(a or b).c`, are kept."""
+    """Empty the brackets after names; other groups, as in `(a or b).c`, are kept."""
     kept: list[str] = []
     depth = 0
     for part in _PARTS.split(text):
@@ -123,18 +123,17 @@ def _without_arguments(text: str) -> str:
 
 
 def first_name(text: str) -> str:
-    """The name that an expression begins with; "" if it begins otherwise."""
+    """The name that an expression begins with; "" if it does not begin with a name."""
     match = _FIRST.match(text)
     return match.group(1) if match else ""
 
 
 class NarrowedTypes:
-    """The types that tests such as `isinstance` give to names, each in a part of the file."""
+    """The types that tests such as `isinstance` give to names, each in a byte range of the file."""
 
     def __init__(self, found: Sequence[tuple[int, int, str, str]]) -> None:
-        """
-        Args:
-            found: First byte, end, text of the name, its types.
+        """Args:
+        found: (First byte, end, name, its types) per test.
         """
         self._found: dict[str, list[tuple[int, int, str]]] = {}
         for start, end, name, types in found:
@@ -144,7 +143,7 @@ class NarrowedTypes:
         return bool(self._found)
 
     def receiver(self, text: str, at: int) -> str:
-        """A receiver at a byte, whose first name is cast to the type of the innermost test."""
+        """The receiver at a byte; its first name is cast to the type of the innermost test."""
         text = text.lstrip("!")  # Kotlin's grammar takes `!x.f()` for a call on `!x`
         end = len(text)
         while end > 0:
@@ -166,7 +165,7 @@ def tests_of(captured: Captures) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _tests(captures: dict[str, list[Node]]) -> Iterator[dict[str, list[Node]]]:
-    """The tests in a `@narrowed.test`, each as the captures of its parts and of where it holds."""
+    """The tests in a `@narrowed.test`: captures of the parts of each, and of the range where it holds."""
     test, after = captures["narrowed.test"][0], captures.get("narrowed.after")
     operator = test.child_by_field_name("operator")
     sign = operator.type if operator is not None else ""
@@ -184,7 +183,7 @@ def _tests(captures: dict[str, list[Node]]) -> Iterator[dict[str, list[Node]]]:
 
 
 def _parts(test: Node | None) -> dict[str, list[Node]]:
-    """The name whose type an expression tests, with that type; empty if it is no such test."""
+    """The captures of the name and of the type in a type test; {} if the expression is no type test."""
     left, operator, right = (
         (test.child_by_field_name(field) for field in ("left", "operator", "right"))
         if test is not None
@@ -210,12 +209,12 @@ def types_of(
     given: Sequence[HintNode] | None = None, stored: Sequence[StoredFunction] = (),
     locals_: AnonymousScopes | None = None,
 ) -> list[TypeHint]:  # fmt: skip
-    """The known types of names. Of locals, only those that a call depends on.
+    """The type hints of names; of locals, only those that a call depends on.
 
     Args:
-        given: The hints of the data flow; for its languages, nothing else counts.
+        given: The hints of the data flow, which are the only ones for its languages.
         stored: The functions that the file stores.
-        locals_: Its anonymous functions, if they are scopes of their own.
+        locals_: The file's anonymous functions, if they are scopes.
     """
     asked = {call.name.removesuffix("[]") for call in calls if not call.receiver}
     asked.update(map(first_name, {call.receiver for call in calls if call.receiver}))
@@ -282,7 +281,7 @@ def _types_given(
 
 
 def _hint(scope: int, name: str, hint: str | Expr, within: int) -> TypeHint:
-    """A hint at the type of a name (of a result, if there is none): a type or a value; "" if unknown."""
+    """A hint at the type of a name ("" for a result): a written type, or a value whose type it has; "" if unknown."""
     if isinstance(hint, str):
         kind = BOUND if not hint else DECLARED if name else RETURN_TYPE
         return TypeHint(kind, scope, name, hint, (), within)
@@ -291,12 +290,12 @@ def _hint(scope: int, name: str, hint: str | Expr, within: int) -> TypeHint:
 
 @lru_cache(maxsize=512)
 def _plan(captures: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
-    """Which captures of a match are types and values, and whether anything other than names may have these."""
+    """Which captures of a match are types and values, and whether they may belong to something other than a name."""
     return tuple(one for one in (*_TYPES, *_VALUES) if one in captures), any(one in captures for one in _OTHERS)
 
 
 class _Around:
-    """Finds the innermost enclosing symbol of some kinds; cached per entity."""
+    """Finds the innermost enclosing symbol of certain kinds; results are cached per entity."""
 
     def __init__(
         self, finder: Finder, symbols: Sequence[Symbol], kinds: frozenset[str], locals_: AnonymousScopes | None = None
@@ -308,7 +307,7 @@ class _Around:
         self._known: dict[int, int] = {}
 
     def __call__(self, node: Node) -> int:
-        """Its index, -1 if there is none. An anonymous function inside it is numbered as in `TypeHint.scope`."""
+        """The index of the symbol, -1 if none. An anonymous function inside it is numbered as in `TypeHint.scope`."""
         at = node.start_byte
         index = self._finder.enclosing(at)
         place = self._known.get(index)
@@ -321,7 +320,7 @@ class _Around:
 
 
 class AnonymousScopes:
-    """Anonymous functions as scopes of the names that are bound in them, numbered as in `TypeHint.scope`."""
+    """Anonymous functions as scopes of the names bound in them, numbered as in `TypeHint.scope`."""
 
     def __init__(self, anonymous: Anonymous, finder: Finder, symbols: Sequence[Symbol]) -> None:
         self._anonymous = anonymous
@@ -329,7 +328,7 @@ class AnonymousScopes:
         self._spans = {one.symbol: (one.start, one.end) for one in finder.entities if one.symbol >= 0}
 
     def inside(self, place: int, at: int) -> int:
-        """The innermost anonymous function enclosing a byte, if it is inside the symbol `place`; else the symbol."""
+        """The innermost anonymous function that encloses a byte inside the symbol `place`; else the symbol."""
         number, start = self._anonymous.at(at)
         return len(self._symbols) + number if number >= 0 and start > self._start(place) else place
 
@@ -337,7 +336,7 @@ class AnonymousScopes:
         return self._spans[place][0] if place >= 0 else -1
 
     def nesting(self, types: Sequence[TypeHint], lambdas: Sequence[Lambda]) -> Iterator[TypeHint]:
-        """The direct members of anonymous functions that bind names: symbols and other such functions."""
+        """The direct members of anonymous functions that bind names: symbols, and other such functions."""
         first = len(self._symbols)
         holding = {item.scope - first for item in types if item.scope >= first}
         inside: dict[int, int] = {}
@@ -356,7 +355,7 @@ class AnonymousScopes:
             yield from self._nesting(first + number, self._outer(number, lambdas), holding, lambdas)
 
     def _outer(self, number: int, lambdas: Sequence[Lambda]) -> int:
-        """The anonymous function enclosing another one; -1 if there is none inside the same symbol."""
+        """The anonymous function that encloses another one inside the same symbol; -1 if there is none."""
         outer, start = self._anonymous.outer(number)
         return outer if start > self._start(lambdas[number].symbol) else -1
 
@@ -368,7 +367,7 @@ class AnonymousScopes:
 
 
 class _Reader:
-    """The hints in the matches of one file."""
+    """Reads the type hints in the matches of one file."""
 
     def __init__(
         self, captured: Captures, finder: Finder, symbols: Sequence[Symbol], *, is_cpp: bool, is_passed: bool,
@@ -423,7 +422,7 @@ class _Reader:
                 yield _hint(place, name, hint, place)
 
     def _argument(self, node: Node, name: str) -> str | Expr:
-        """The value of a parameter: what calls pass for it; "" for other names and languages."""
+        """The expression for the value that callers pass for a parameter; "" for other names and languages."""
         if not self._is_passed:
             return ""
         parameter = node.parent if node.parent is not None and node.parent.type in _OPTIONAL else node
@@ -433,7 +432,7 @@ class _Reader:
         return Step(PARAMETER, str(group.named_children.index(parameter))), Step(ATTR, name)
 
     def _hints(self, captures: dict[str, list[Node]], roles: Sequence[str]) -> Iterator[str | Expr]:
-        """The types and values in a match."""
+        """The types and values that a match states."""
         places = [
             Step(ATTR, str(whole.named_children.index(name)))
             for whole, name in zip(captures.get("typed.tuple", ()), captures.get("typed.name", ()), strict=False)
@@ -450,7 +449,7 @@ class _Reader:
                     yield (*value, *further) if value else value
 
     def _lambda_parameter(self, called: Node, captures: dict[str, list[Node]]) -> Expr:
-        """What a called function gives to a parameter of a lambda that is passed to it."""
+        """The expression for what a called function passes to a parameter of its lambda argument."""
         of, name = captures.get("typed.of"), captures["typed.name"][0]
         lambdas = [node.id for node in captures["typed.arguments"][0].named_children if node.type not in _COMMENTS]
         group = captures["typed.parameters"][0]
@@ -481,7 +480,7 @@ def _names(captures: dict[str, list[Node]]) -> list[Node]:
 
 
 def _value_node(node: Node) -> Node:
-    """The part that an expression takes its value from: `y` of `x = y`, the last expression of a block."""
+    """The part of an expression that has its value: `y` of `x = y`, the last expression of a block."""
     while True:
         inner = None
         if node.type in _ASSIGNMENTS:
@@ -494,7 +493,7 @@ def _value_node(node: Node) -> Node:
 
 
 def type_text(text: str) -> str | Expr:
-    """A type as written, without most blanks; or the expression whose type it is."""
+    """A written type without most blanks; for `typeof x`, the expression whose type it is."""
     if _SPACE.search(text):
         text = _ANNOTATION.sub("", text) if "@" in text else text
         text = _WILDCARD.sub("", text) if "?" in text else text
@@ -504,12 +503,12 @@ def type_text(text: str) -> str | Expr:
 
 
 def _with_pointers(hint: str | Expr, stars: str) -> str | Expr:
-    """A type with the pointer stars of a declaration."""
+    """A type with the pointer stars of its declaration."""
     return hint + stars if isinstance(hint, str) else hint
 
 
 def _stars(source: bytes, start: int, name: int, end: int) -> str:
-    """The stars of a declaration: those between its type's end and the start of its name, and one per array after it.
+    """The pointer stars of a declaration: those between its type and its name, and one for each array dimension.
 
     Args:
         start: Where the type ends.
