@@ -14,7 +14,7 @@ from lci_py.cli.command_line import Invocation
 from lci_py.cli.object_parser import invocation, line_object, text_invocation
 from lci_py.cli.options import COMMANDS
 from lci_py.cli.output import shape_of
-from lci_py.cli.request import flag_filters, from_root, kept_engine, line_defaults, open_engine, to_request
+from lci_py.cli.request import KeptEngine, flag_filters, from_root, line_defaults, open_engine, to_request
 from lci_py.cli.streams import EXIT_INTERNAL, InternalError, machine_stdout, warn, writing
 from lci_py.errors import (
     EXIT_DEGRADED,
@@ -64,7 +64,7 @@ def _ready(call: Invocation) -> Iterator[tuple[Invocation, Engine | None]]:
         with cluster.kept_searches(call) as searches:
             yield call._replace(kept=searches), None
     else:
-        with kept_engine(call) as kept, open_engine(call := call._replace(kept=kept)) as engine:
+        with KeptEngine(call) as kept, open_engine(call := call._replace(kept=kept)) as engine:
             yield line_defaults(call, str(engine.root)), engine
 
 

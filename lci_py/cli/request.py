@@ -54,14 +54,15 @@ def open_engine(call: Invocation, *, snippet: int = 2, whole: bool = False) -> A
 
 
 class KeptEngine:
-    """Hands out one engine, and closes it at the end. Use it as a context manager."""
+    """An engine shared by all commands that have it as `kept`, and closed at the end. Use it as a context manager."""
 
-    def __init__(self, opened: Callable[[bool, Engine | None], Engine]) -> None:
+    def __init__(self, call: Invocation, report: Report | None = None) -> None:
         """Args:
-        opened: Opens the index, with the whole call graph if the first argument is true. The second is the engine
-            so far, which it returns or closes.
+        call: The command line of a batch, or of a server, whose flags say how the index is opened.
+        report: For a server, called with stage, done and total while an index is built; None for a batch.
         """
-        self._opened = opened
+        self._call = call
+        self._shown = (lambda: nullcontext(report)) if report else (lambda: progress(call))
         self._engine: Engine | None = None
         self._looked = False
 
@@ -82,29 +83,13 @@ class KeptEngine:
         engine = self._engine
         lacks_graph = whole and engine is not None and not engine.snapshot.manifest.is_complete
         if engine is None or not self._looked or lacks_graph:
-            self._engine = engine = self._open(whole, engine)
+            try:
+                self._engine = engine = _open_engine(self._call, 2, whole, engine, self._shown)
+            except BaseException:
+                self.__exit__()
+                raise
             self._looked = True
         return nullcontext(engine)
-
-    def _open(self, whole: bool, engine: Engine | None) -> Engine:
-        self._engine = None
-        try:
-            return self._opened(whole, engine)
-        except BaseException:
-            if engine is not None:
-                engine.__exit__()
-            raise
-
-
-def kept_engine(call: Invocation, report: Report | None = None) -> KeptEngine:
-    """An engine that all commands with it as `kept` share, opened with the flags of `call`.
-
-    Args:
-        call: The command line of a batch, or of a server.
-        report: For a server, called with stage, done and total while an index is built; None for a batch.
-    """
-    shown = (lambda: nullcontext(report)) if report else (lambda: progress(call))
-    return KeptEngine(lambda whole, kept: _open_engine(call, 2, whole, kept, shown))
 
 
 def _open_engine(call: Invocation, snippet: int, whole: bool, kept: Engine | None, shown: Callable[[], Any]) -> Engine:

@@ -24,7 +24,7 @@ from lci_py.cli.batch import printed_error
 from lci_py.cli.command_line import Invocation, defaults
 from lci_py.cli.object_parser import invocation
 from lci_py.cli.options import COMMANDS
-from lci_py.cli.request import kept_engine
+from lci_py.cli.request import KeptEngine
 from lci_py.cli.streams import InternalError, prepare_streams
 from lci_py.errors import BadPathError, LciError
 from lci_py.processes import can_be_read, program, silence
@@ -32,7 +32,6 @@ from lci_py.processes import can_be_read, program, silence
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lci_py.cli.request import KeptEngine
     from lci_py.render.text.progress import Progress
 
 #: Who chose a folder: a flag of `lci mcp`, the client, or nobody. Then an index is only built in a git work tree.
@@ -134,7 +133,7 @@ class _Desk:
         # A folder that is open in the client is in some repository, or is one; that of --root is taken as it is.
         root = {"flag": folder, "client": str(app.find_root(None))}.get(chosen)
         self._base = self._opening(root)
-        self._kept = self._open.enter_context(kept_engine(self._base, self._report))
+        self._kept = self._open.enter_context(KeptEngine(self._base, self._report))
         self._place = (folder, chosen)
 
     def _report(self, stage: str, done: int, total: int) -> None:
