@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.cluster.objects import NamedObject, StoreError
 from lci_py.errors import IndexWriteError, ShardMissingError, ShardVersionError, UntrustedIndexError
-from lci_py.index.store.manifest import FORMAT, Manifest, Shard, manifest_of
+from lci_py.index.store.manifest import FORMAT, Manifest, Shard, canonical, manifest_of
 from lci_py.index.store.seal import is_sealed, seal
 from lci_py.types.record import asdict, dataclass, replace
 
@@ -86,10 +86,6 @@ class Fleet:
         return replace(self, parts=tuple(found))
 
 
-def _canonical(data: Any) -> bytes:
-    return json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode("ascii")
-
-
 def read_fleet(objects: Objects) -> Fleet:
     """The fleet that a store holds.
 
@@ -100,7 +96,7 @@ def read_fleet(objects: Objects) -> Fleet:
         StoreError: The fleet cannot be read, or is damaged.
     """
     data = _parse_manifest(objects.read(FLEET, _MOST_BYTES), objects, FLEET)
-    if not is_sealed(_canonical({**data, "seal": None}), data.pop("seal", None), of_fleet=True):
+    if not is_sealed(canonical({**data, "seal": None}), data.pop("seal", None), of_fleet=True):
         error = UntrustedIndexError(objects.url)
         error.message = f"the fleet in {objects.url} is damaged, or not sealed with your fleet key"
         error.hint = "copy fleet.key from the machine that made it into your configuration folder, or index it again"
@@ -147,8 +143,8 @@ def write_fleet(objects: Objects, fleet: Fleet, after: int) -> Fleet:
         raise IndexWriteError(f"{objects.url}: another run has published a fleet meanwhile", hint="run it again")
     fleet = replace(fleet, generation=after + 1)
     data = {"format": FLEET_FORMAT, **asdict(fleet), "seal": None}
-    data["seal"] = seal(_canonical(data), of_fleet=True)
-    objects.replace(FLEET, _canonical(data) + b"\n")
+    data["seal"] = seal(canonical(data), of_fleet=True)
+    objects.replace(FLEET, canonical(data) + b"\n")
     return fleet
 
 

@@ -113,17 +113,18 @@ class Manifest:
             TrustKeyError: The key of the seal cannot be made or used.
         """
         data = asdict(self)
-        data["seal"] = seal(_canonical(data))
+        data["seal"] = seal(canonical(data))
         return json.dumps({**data, "digest": _own_digest(data)}, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
 
 
-def _canonical(data: dict[str, Any]) -> bytes:
+def canonical(data: Any) -> bytes:
+    """JSON that is the same text for the same value, to be sealed."""
     return json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
 
 def _own_digest(data: dict[str, Any]) -> str:
     """Digest of the values and the seal. It distinguishes damage (a flipped byte) from somebody else's index."""
-    return blake2b(_canonical(data), digest_size=16).hexdigest()
+    return blake2b(canonical(data), digest_size=16).hexdigest()
 
 
 def read_manifest(index_dir: Path, *, trust: bool = False) -> Manifest:
@@ -152,7 +153,7 @@ def read_manifest(index_dir: Path, *, trust: bool = False) -> Manifest:
     if data.pop("digest", None) != _own_digest(data):
         raise DamagedIndexError(f"{MANIFEST} does not match its own checksum")
     found = data.pop("seal", None)
-    if not trust and not is_sealed(_canonical(data), found):
+    if not trust and not is_sealed(canonical(data), found):
         raise UntrustedIndexError(str(index_dir))
     try:
         return manifest_of(data)

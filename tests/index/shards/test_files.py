@@ -211,7 +211,7 @@ def replace_shard(root: Path, role: str, change: Callable[[Path], None], segment
             now = (root / ".lci" / item["name"]).stat()
             item.update(mtime_ns=now.st_mtime_ns, ctime_ns=now.st_ctime_ns)
     del data["digest"], data["seal"]
-    data["seal"] = seal(manifests._canonical(data))
+    data["seal"] = seal(manifests.canonical(data))
     path.write_text(json.dumps({**data, "digest": manifests._own_digest(data)}))
 
 

@@ -243,7 +243,7 @@ def rewrite(root: Path, **changes: Any) -> None:
     path = root / ".lci" / MANIFEST
     data = {**json.loads(path.read_text()), **changes}
     del data["digest"], data["seal"]
-    data["seal"] = seal(manifests._canonical(data))
+    data["seal"] = seal(manifests.canonical(data))
     path.write_text(json.dumps({**data, "digest": manifests._own_digest(data)}))
 
 
