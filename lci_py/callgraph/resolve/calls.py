@@ -138,12 +138,12 @@ class FileLinker:
                     targets = known[asked] = calls.implicit(name, receiver, around)
                 else:
                     targets = known[asked] = calls.resolve(name, receiver, around, arguments)
-            if targets and (name, receiver) in calls.extended:
-                targets = self.overloads.of_extension(targets, receiver, arguments, passed, caller)
-            elif passed and targets and arguments > REGISTERED:
-                targets = self.overloads.by_types(targets, passed, caller)
             if not targets:
                 continue
+            if calls.extended and (name, receiver) in calls.extended:
+                targets = self.overloads.of_extension(targets, receiver, arguments, passed, caller)
+            elif passed and arguments > REGISTERED:
+                targets = self.overloads.by_types(targets, passed, caller)
             source = facts.first + caller
             if caller < -1:
                 source = lambda_node(self.look_ups.tables.first_lambda[file] - 2 - caller)
@@ -306,6 +306,8 @@ class _CallResolver:
         return self._allowed_targets(self._run(self._called_values(file, place, name)), arguments, of_macro=True)
 
     def _allowed_targets(self, targets: Targets, arguments: int, *, of_macro: bool) -> Targets:
+        if not targets:
+            return ()
         if arguments == NAMED:
             return overloads.targets_without_call(targets, self.known, of_macro=of_macro)
         if "inherited_overloads" in self._rules:

@@ -412,10 +412,11 @@ class Names:
                 return holder if holder >= 0 else place
         bare = name.lstrip("$@:")
         scopes = facts.scopes.get(bare, ())
-        if language.lexical and not scopes:
-            return -1
-        adopts = language.implicit_self
-        holders = TYPE_KINDS if adopts else HOLDERS if language.module_scope and bare[:1].isupper() else ()
+        if language.lexical or not (language.implicit_self or bare[:1].isupper()):
+            while scopes and place >= 0 and place not in scopes:
+                place = parents[place]
+            return place if scopes else -1
+        adopts, holders = language.implicit_self, TYPE_KINDS if language.implicit_self else HOLDERS
         while place >= 0 and place not in scopes:
             if kinds[place] in holders or (adopts and kinds[place] in FUNCTION_KINDS and self._is_adopted(file, place)):
                 break
