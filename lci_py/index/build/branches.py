@@ -1,8 +1,8 @@
 """Builds the shard of other branches: the files of each branch that differ from the working tree, and their
 definitions.
 
-Whether a path differs depends only on the file in the tree and on the blob in the branch. So a refresh compares the
-paths of which either has changed, and copies the rest from the generation before.
+Whether a path differs depends only on the file in the tree and on the branch's blob. So a refresh compares only paths
+where one of the two has changed, and copies the rest from the previous generation.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ State = tuple[str, "str | None"]  # how a path differs, and its blob in the bran
 
 
 def names_of(chosen: Sequence[str] | None, previous: Manifest | None) -> tuple[str, ...]:
-    """The branches to index beside the tree: from the flag or the settings, else those that the index has."""
+    """The branches to index besides the tree: from the flag or the settings, else those that the index already has."""
     if chosen is not None:
         return tuple(dict.fromkeys(chosen))
     return tuple(previous.settings.get("branches", ())) if previous is not None else ()
@@ -78,7 +78,7 @@ def stored_tips(manifest: Manifest) -> list[Tip]:
 
 
 def up_to_date(root: Path, names: Sequence[str], manifest: Manifest, table: FileTable, walked: WalkedFiles) -> bool:
-    """Whether a generation has these branches as they are now.
+    """Whether a generation has the current state of the branches.
 
     Args:
         names: The branches.
@@ -116,7 +116,7 @@ def _other_rules(table: FileTable, walked: WalkResult) -> bool:
 
 
 def _other_branches(root: Path, names: Sequence[str], known: Sequence[Tip]) -> list[str]:
-    """The names without the branch that is checked out, as far as the known refs tell."""
+    """The names without the checked-out branch, as far as the stored tips show."""
     here = {tip.name for tip in known if _is_here(root, tip)}
     _, branch = head(root)
     return [name for name in names if name not in here and name != branch]
@@ -132,7 +132,7 @@ def _is_here(root: Path, tip: Tip) -> bool:
 
 @dataclass(slots=True)
 class BuiltBranches:
-    """The shard, and its entries for the manifest."""
+    """The shard of other branches, and its entries for the manifest."""
 
     shard: Path | Shard | None = None  # None: no branch can be read, or none is wanted
     tips: list[Tip] = field(default_factory=list)
@@ -149,7 +149,7 @@ class BuiltBranches:
 def build_branches(
     context: BuildContext, names: Sequence[str], generation: Generation, previous: PreviousGeneration | None
 ) -> BuiltBranches:
-    """Write the shard into the staging folder, unless that of the generation before is still up to date.
+    """Write the shard into the staging folder, unless the previous generation's shard is still up to date.
 
     Args:
         names: The branches.
@@ -208,7 +208,7 @@ class _BranchBuilder:
             yield tip.name, (tip.commit, states)
 
     def _changed_here(self, previous: PreviousGeneration, generation: Generation) -> set[str] | None:
-        """Paths that have changed in the tree since the generation before; None if an ignore file has changed."""
+        """Paths that have changed in the tree since the previous generation; None if an ignore file has changed."""
         if _other_rules(previous.table, self._context.tree.walked):
             return None
         change = previous.change
@@ -258,7 +258,7 @@ class _BranchBuilder:
         found.files = {tip.name: len(paths) for tip, paths in zip(tips, differing, strict=True)}
 
     def _is_other(self, tips: Sequence[Tip], differing: Sequence[Mapping[str, State]]) -> bool:
-        """Whether the shard of the generation before is out of date."""
+        """Whether the shard of the previous generation is out of date."""
         return self._old is None or tips != self._old.tips or differing != self._old.differing()
 
     # --- paths ---------------------------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ class _BranchBuilder:
         return {path: state for path, state in judged.items() if state is not None}
 
     def _again_on(self, tip: Tip) -> set[str] | None:
-        """The paths to compare; None for all."""
+        """The paths of a branch to compare again; None for all."""
         if self._again is None or tip.name not in self._old_states:
             return None
         commit = self._old_states[tip.name][0]
@@ -297,7 +297,7 @@ class _BranchBuilder:
         return ONLY_THERE, oid
 
     def _is(self, path: str, oid: str) -> bool:
-        """Whether the file in the tree has the content of a blob, up to line ends that git converts."""
+        """Whether a file in the tree has the content of a blob, apart from line ends that git converts."""
         if path not in self._ids:
             data = read_file(self._root, path)
             if isinstance(data, str):
@@ -312,7 +312,7 @@ class _BranchBuilder:
     def _sizes(
         self, found: BuiltBranches, states: Mapping[str, Mapping[str, State]], known: Mapping[Version, int]
     ) -> dict[str, int]:
-        """The sizes of the blobs to read. A branch of which a blob is missing is left out."""
+        """The sizes of the blobs to read. A branch with a missing blob is left out."""
         wanted = {version for paths in states.values() for version in _versions(paths) if version not in known}
         sizes = self._repository.sizes(sorted({version.oid for version in wanted})) if wanted else {}
         lost = {version for version in wanted if version.oid not in sizes}
@@ -326,7 +326,7 @@ class _BranchBuilder:
         is_lost: Callable[[Version], bool],
         why: str,
     ) -> None:
-        """Leave out each branch with a lost file, whose definitions would seem to be missing on the branch."""
+        """Leave out each branch with an unreadable file, whose definitions would otherwise seem to be missing there."""
         for i, tip in enumerate(found.tips):
             if any(map(is_lost, _versions(states.get(tip.name, {})))):
                 found.tips[i] = tip._replace(commit="", problem=why)

@@ -35,7 +35,7 @@ class Change:
         return bool(self.dirty or self.gone or self.touched)
 
     def within(self, files: int, size: int) -> bool:
-        """Whether at most so many files, and bytes of them, have to be extracted or removed."""
+        """Whether at most `files` files, with at most `size` bytes, have to be extracted or removed."""
         return len(self.dirty) + len(self.gone) <= files and sum(entry.size for entry in self.dirty) <= size
 
     def touched_only(self) -> Change:
@@ -66,7 +66,7 @@ def walk_settings(options: WalkOptions) -> dict[str, Any]:
 
 
 def settled_ns(entry: FileEntry, walked_ns: int) -> int:
-    """The modification time to store for a file, in ns; -1 if the file could still change without getting another one.
+    """The modification time to store for a file, in ns; -1 if the file could still change within the same timestamp.
 
     Args:
         walked_ns: When the walk began, by the wall clock.
@@ -78,7 +78,7 @@ def settled_ns(entry: FileEntry, walked_ns: int) -> int:
 
 
 def settled_mtime(mtime_ns: int, walked_ns: int) -> int:
-    """As `settled_ns` for a folder, of which only the modification time is known; `UNSETTLED` instead of -1."""
+    """As `settled_ns` for a folder, which only has a modification time; `UNSETTLED` instead of -1."""
     tick = _COARSE_TICK_NS if mtime_ns % 1_000_000_000 == 0 else TICK_NS
     return UNSETTLED if mtime_ns >= walked_ns - tick else mtime_ns
 
@@ -99,7 +99,7 @@ def compare(
         files: The files that the walk found.
         walked_ns: When the walk began, by the wall clock.
         only: Paths of files and folders to compare; all others count as unchanged. "" is the root, None means all.
-        settling: Whether a file counts as touched if its time merely has settled, so that it can be stored.
+        settling: Whether a file also counts as touched if its time could not be stored before, and can be now.
     """
     change = Change()
     named = None if only is None else frozenset(only)

@@ -1,4 +1,4 @@
-"""The inputs of a run of `lci index`: its options, the tree as it was found, and its working folders."""
+"""The inputs of a run of `lci index`: its options, the state of the tree, and its working folders."""
 
 from __future__ import annotations
 

@@ -35,10 +35,10 @@ def until_searchable(
     Args:
         work: Builds the index, and reports its stages. When it has reported `SEARCHABLE`, its failure is only written
             to the index folder, for `lci status`.
-        report: Called with the stages until then.
+        report: Called with the stages until `SEARCHABLE`.
         meanwhile: Called once while the process works.
     Raises:
-        LciError: What `work` has raised before that.
+        LciError: The error that `work` raised before `SEARCHABLE`.
     """
     before = _published_inode(index_dir)  # of a format that cannot be read
     receiver, sender = os.pipe()
@@ -81,7 +81,7 @@ def _published_inode(index_dir: Path) -> int | None:
 
 
 def _error_from(message: dict[str, Any]) -> LciError:
-    """An error equal to that of the other process."""
+    """The error of the other process, made again from its message."""
     made = LciError(message.pop("message"), hint=message.pop("hint"))
     made.code, made.exit_code = message.pop("code"), message.pop("exit_code")
     made.details = message
@@ -123,7 +123,7 @@ def _work(index_dir: Path, work: Callable[[Report], object], sender: int) -> Non
 
 
 def _leave(sender: int) -> None:
-    """Leave the terminal, and close all descriptors that a reader of this program's output waits for."""
+    """Detach from the terminal, and close all descriptors that a reader of this program's output waits for."""
     gc.enable()  # the entry point turned it off for short runs
     interrupts.install()
     os.setsid()

@@ -1,7 +1,7 @@
 """Embeds the chunks of a segment.
 
-A model of bags embeds a chunk in 30 microseconds, which is less than what else a chunk costs that a refresh writes
-again. A model that reads text takes a tenth of a second, so its vectors are cached by the text (`VectorCache`).
+A model of bags embeds a chunk in 30 microseconds, less than writing the chunk costs. A model that reads text takes a
+tenth of a second, so its vectors are cached by text (`VectorCache`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LOOKUP_SLICE = 1024
 
 @dataclass(slots=True)
 class EmbeddedChunks:
-    """The embedded chunks of a segment: what the dense shard and the tokens shard hold."""
+    """The embedded chunks of a segment, for the dense shard and the tokens shard."""
 
     vectors: NDArray[np.float32]  # [chunks, dimension]
     parts: list[str]
@@ -120,7 +120,7 @@ def chunk_texts(rows: SegmentRows) -> Iterator[str]:
 def _looked_up(
     rows: SegmentRows, encoder_key: str, cache: VectorCache
 ) -> Iterator[tuple[list[tuple[str, bytes]], dict[bytes, bytes]]]:
-    """Slice by slice: the texts and keys of the chunks, and their cached vectors."""
+    """In slices: the texts and keys of the chunks, and their cached vectors."""
     some: list[tuple[str, bytes]] = []
     total = len(rows.chunk_unit)
     for number, text in enumerate(chunk_texts(rows), 1):

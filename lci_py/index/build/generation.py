@@ -50,7 +50,7 @@ _FEWEST_FILES = 4
 
 @dataclass(slots=True)
 class Generation:
-    """A generation, and how much of it was new."""
+    """A built generation, with counts of what was new in it."""
 
     segments: list[SegmentState] = field(default_factory=list)
     known: list[FileState] = field(default_factory=list)  # by path; a slot is a place in `segments`
@@ -97,8 +97,8 @@ class GenerationBuilder:
         """Build a generation without reusing an older one, except the cache. Then call `link` for its call graph.
 
         Args:
-            staged: Extract only what a search reads before there is a call graph, if the tree is small enough to be
-                kept in memory meanwhile. `link` extracts the rest, and `whole_segments` are those with it.
+            staged: Extract only what a search without call graph needs, if the tree is small enough to stay in memory.
+                `link` then extracts the rest, and `whole_segments` returns the segments with it.
         """
         self._links_anew = self._options.graph
         self._staged = (
@@ -108,7 +108,7 @@ class GenerationBuilder:
         return self._write([Task(entry) for entry in self._tree.walked.files])
 
     def after(self, previous: PreviousGeneration) -> Generation:
-        """Build a generation from the previous one and the changes since."""
+        """Build a generation from the previous one and the changes since then."""
         manifest, change = previous.manifest, previous.change
         self._generation.counts = FileCounts.stored(manifest.counts)
         known = [*change.same, *change.touched]
@@ -178,7 +178,7 @@ class GenerationBuilder:
     def _read_second_stage(self, batches: Iterable[list[Done]]) -> None:
         """Extract the rest of the files that wait for the linker.
 
-        A file keeps its first stage if it has changed since, or if it cannot be parsed any more.
+        A file keeps its first stage if it has changed since, or can no longer be parsed.
         """
         numbers = {record.path: number for number, record in enumerate(self._waiting)}
         for done in chain.from_iterable(batches):
@@ -215,7 +215,7 @@ class GenerationBuilder:
         ]
 
     def collect(self) -> None:
-        """Shrink the cache to its bound; call it when the generation is published."""
+        """Shrink the cache to its maximum size; call it after the generation is published."""
         living = (item.key for item in self._generation.known if item.slot >= 0)
         self._cache.collect(MOST_BYTES, living, self._number)
 

@@ -1,4 +1,4 @@
-"""Warnings of an index run about files that it leaves out although somebody may want them."""
+"""Warnings of an index run about files that are left out although the user may want them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REMEDIES = {
 
 
 def why_left_out(root: Path, walk_options: WalkOptions, built: BuildSummary) -> tuple[str, ...]:
-    """Warnings about files that are left out; () if there are none."""
+    """Warnings about files that are left out although the user may want them; () if there are none."""
     return (*_kept_out(built), *_why_so_little(root, walk_options, built))
 
 
@@ -37,7 +37,7 @@ def _kept_out(built: BuildSummary) -> tuple[str, ...]:
 
 
 def _why_so_little(root: Path, walk_options: WalkOptions, built: BuildSummary) -> tuple[str, ...]:
-    """Why an index has no or hardly any files, and which flags would include more; () for any other index."""
+    """Why an index has no or hardly any files, and which flags would include more; () if it has enough."""
     reasons = built.skipped_by_reason
     if built.files and (built.symbols_by_kind or reasons.get("ignored", 0) <= built.files):
         return ()

@@ -80,7 +80,7 @@ def segment_states(
 
 
 def locate(segments: Sequence[SegmentState], slot: int) -> tuple[SegmentState, int]:
-    """The segment of a slot, and the file's number there."""
+    """The segment that contains a file's slot, and the file's number in that segment."""
     for state in segments:
         if slot < len(state.files):
             return state, slot
@@ -92,7 +92,7 @@ def to_merge(segments: Sequence[SegmentState], fresh_chunks: int, most: int) -> 
     """The segments to merge: their living files are written again, into the new segment.
 
     Args:
-        fresh_chunks: The number of chunks of changed files, which the new segment holds in any case.
+        fresh_chunks: The number of chunks of changed files, which are in the new segment in any case.
         most: The maximum number of chunks per segment.
     """
     chosen = [state for state in segments if "dense" not in state.segment.shards]  # not embedded yet

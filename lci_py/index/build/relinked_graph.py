@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def write_relinked(
     context: BuildContext, generation: Generation, previous: PreviousGeneration, files: Path
 ) -> tuple[Path, Links]:
-    """Update the previous graph, link what has changed again, and write it into the staging folder.
+    """Update the previous graph by linking files again where necessary, and write it into the staging folder.
 
     Args:
         previous: The generation that the new one started from.

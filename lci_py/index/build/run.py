@@ -134,7 +134,7 @@ def _make_folder(root: Path, index_dir: Path) -> None:
 
 
 def _latest(index_dir: Path, options: BuildOptions) -> Manifest | None:
-    """The present manifest; None if there is none that this program can use or has to keep."""
+    """The present manifest; None if there is none, or none that this program can use or must keep."""
     try:
         return read_manifest(index_dir)
     except IndexError_ as error:
@@ -184,7 +184,7 @@ def _previous(run: Run, tree: Tree, latest: Manifest | None) -> PreviousGenerati
 
 
 def _fits(run: Run, found: Manifest) -> bool:
-    """Whether a generation is complete, and was made with this program, model and settings."""
+    """Whether a generation is complete, and was made with the present program, model and settings."""
     if not found.is_complete and run.options.graph:
         return False
     if found.program != _program() or found.model.get("sha256") != run.model.sha256:
@@ -193,7 +193,7 @@ def _fits(run: Run, found: Manifest) -> bool:
 
 
 def _is_current(run: Run, tree: Tree, previous: PreviousGeneration) -> bool:
-    """Whether there is nothing to do."""
+    """Whether the index is up to date, so that there is nothing to do."""
     options, manifest = run.options, previous.manifest
     if previous.changed or (manifest.counts["pending_chunks"] and not options.defer_dense):
         return False
@@ -239,7 +239,7 @@ def _publish(
 
     Args:
         previous: The generation to start from; None for none.
-        latest: The present manifest, whether it can be used or not.
+        latest: The present manifest, even if it cannot be used.
         folder: The staging folder, or an empty folder in it.
     """
     from lci_py.index.build.generation import GenerationBuilder
@@ -323,7 +323,7 @@ def _program() -> str:
 
 
 def _lasting(options: BuildOptions) -> dict[str, Any]:
-    """The settings that every record depends on: if one changes, everything is built from nothing."""
+    """The settings on which every record depends: if one changes, everything is built from nothing."""
     limits = {**asdict(options.limits), "macros": list(options.limits.macros)}
     return {**limits, "segment_chunks": options.segment_chunks, "feature_flags": list(options.flags)}
 
@@ -365,7 +365,7 @@ def _with_head(run: Run, manifest: Manifest) -> Manifest:
 
 
 def _has_debris(index_dir: Path, manifest: Manifest) -> bool:
-    """Whether a killed run left files, or shards stayed because a reader held them."""
+    """Whether files of a killed run, or shards that a reader held, are still to be deleted."""
     named = {shard.name for _, shard in manifest.all_shards()}
     return any(
         name.startswith(STAGING) or name == JOURNAL or (name not in named and SHARD_NAME.fullmatch(name))
@@ -383,7 +383,7 @@ def walk_around(
     most: tuple[int, int] | None = None,
     report: Callable[[int], None] | None = None,
 ) -> WalkResult:
-    """Walk the tree without the index folder: if that is not `.lci`, a run would find the files of the last one."""
+    """Walk the tree without the index folder, which may have another name than `.lci`."""
     walked = walk(root, options, most, report)
     try:
         prefix = index_dir.resolve().relative_to(root.resolve()).as_posix() + "/"

@@ -52,8 +52,8 @@ class SegmentWriter:
 
     def __init__(self, folder: Path, embedding: Embedding | None, report: Progress, most: int) -> None:
         """Args:
-        folder: For the shards.
-        embedding: None leaves the embedding to a later run.
+        folder: The folder for the shards.
+        embedding: Embeds the chunks; None leaves that to a later run.
         report: Called with each stage.
         most: The maximum number of chunks per segment.
         """
@@ -68,7 +68,7 @@ class SegmentWriter:
 
     @property
     def embedded_chunks(self) -> int:
-        """The number of chunks that were embedded, rather than found in the cache."""
+        """The number of chunks that were embedded, without those found in the cache."""
         return self._embedding.embedded if self._embedding is not None else 0
 
     @cached_property

@@ -1,8 +1,8 @@
 """Reuses the indexes of the same repository's other work trees: for a first index, and for extractions.
 
-Two work trees have most files in common; differences are found by content, as after a checkout. The other work tree is
-found by git's own files, and nothing there is trusted: its index must have the seal of this user, each copied shard the
-digest in the sealed manifest, and each row of its cache the keyed hash. Nothing is written there.
+Two work trees have most files in common; differences are found by content, as after a checkout. Git's own files name
+the other work trees. Nothing there is trusted or written: the index must have this user's seal, each copied shard the
+digest in the sealed manifest, and each row of the cache its keyed hash.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ def taken_over(
     fits: Callable[[Manifest], bool],
     compared: Callable[[Manifest], PreviousGeneration | None],
 ) -> tuple[str | None, PreviousGeneration | None]:
-    """Copy the best index of another work tree.
+    """Copy the most suitable index of another work tree.
 
     Args:
         root: The root that has no index yet.
         folder: The staging folder.
         fits: Whether a generation was made with this program, model and settings.
-        compared: Compares a generation, whose shards lie in `index_dir`, with the files of the tree.
+        compared: Compares a generation whose shards are in `index_dir` with the files of the tree.
     Returns:
-        The other root, and the generation to start from; None each if there is none.
+        The other root, and the generation to start from; (None, None) if there is none.
     """
     for other, place, manifest in _candidates(root, index_dir):
         if not fits(manifest):
@@ -73,7 +73,8 @@ def shared_caches(root: Path, index_dir: Path) -> tuple[Path, ...]:
 
 
 def _candidates(root: Path, index_dir: Path) -> list[tuple[Path, Path, Manifest]]:
-    """Root, index folder and manifest of every index, best first: that of the same commit, then the newest."""
+    """Root, index folder and manifest of every index of another work tree; that of the same commit first, then by
+    age."""
     if root_setting(root, index_dir):
         return []  # nobody knows where the indexes of the other work trees are
     commit, _ = head(root)
@@ -83,7 +84,7 @@ def _candidates(root: Path, index_dir: Path) -> list[tuple[Path, Path, Manifest]
 
 
 def _places(root: Path, index_dir: Path) -> Iterator[tuple[Path, Path]]:
-    """The same folder in every other work tree, and its index folder."""
+    """The corresponding folder in every other work tree, and its index folder."""
     top, resolved = git_root(root), root.resolve()
     if top is None:
         return

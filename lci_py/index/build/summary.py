@@ -93,7 +93,7 @@ def _missing(root: Path) -> tuple[str, ...]:
 
 
 def _warnings(manifest: Manifest) -> tuple[str, ...]:
-    """Warnings about files on which the program failed, and branches that cannot be read."""
+    """Warnings about files on which the program failed, and about branches that cannot be read."""
     counts = manifest.counts
     unlinked = [item["path"] for item in counts["limited"] if item["reason"] == NOT_LINKED][:_EXAMPLES]
     failures = (

@@ -72,7 +72,7 @@ _begun: dict[str, tuple[str, bytes, Iterator[FileRecord]]] = {}
 
 
 def finish_tasks(tasks: list[Task]) -> list[Done]:
-    """The whole records of files of which this process has sent the first stage; of others, results without a body."""
+    """The complete records of files whose first stage this process has sent; for others, results without a body."""
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, LOW_PRIORITY)  # the search that waited for the first stage reads it now
     return [_finish(task) for task in tasks]
@@ -88,7 +88,7 @@ def _finish(task: Task) -> Done:
 
 
 def _cached_record(caches: Sequence[Cache], key: bytes) -> tuple[bytes, bool]:
-    """The record in the first cache that has it, b"" if none does; and whether that is another index's cache."""
+    """The record in the first cache that has it (b"" if none has), and whether that is the cache of another index."""
     for i, one in enumerate(caches):
         if body := one.get("records", [key]).get(key):
             return body, i > 0

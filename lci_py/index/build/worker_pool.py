@@ -68,11 +68,11 @@ def process(
     early: Nursery | None = None,
     meanwhile: Callable[[], object] = bool,
 ) -> Generator[list[Done], None, None]:
-    """Process the tasks; yields results in batches, in the order of the tasks. If `place` asks for stages, they are
-    followed by the results of `finish_tasks` for the same batches, which are begun when they are asked for.
+    """Process the tasks; yields results in batches, in the order of the tasks. If `place` asks for stages, the results
+    of `finish_tasks` for the same batches follow, computed when they are requested.
 
     Args:
-        place: Where the files and the cache are.
+        place: The folders of the files and of the cache.
         jobs: The number of worker processes. Where fork exists, files are parsed in another process even with 1.
         load: Completes a task shortly before a worker gets it.
         keep: Called with every batch as soon as it is done, in any order.
@@ -123,7 +123,7 @@ def _unordered_results(
     """Results by batch number. Even a small repository is parsed in another process: a grammar can crash it.
 
     Args:
-        whole: The work without stages, for a process that ends and so keeps nothing; None if `work` has none.
+        whole: The work without stages, for a process that ends and keeps no state; None if `work` has no stages.
     """
     alone = whole or work
     every = list(_batches(tasks, max(1, jobs)))
@@ -149,7 +149,7 @@ def _unordered_results(
 
 
 def _finished(workers: list[Child], whole: Work, batches: list[Batch]) -> Iterator[tuple[int, list[Done]]]:
-    """The results of `finish_tasks`, from the worker that has begun each batch; those of other batches from `whole`.
+    """The results of `finish_tasks`, from the worker that started each batch; the other batches are done by `whole`.
 
     Their numbers follow those of the first stage.
     """
@@ -200,7 +200,7 @@ def _shared_out(
     lost: list[Batch],
     meanwhile: Callable[[], object],
 ) -> Iterator[tuple[int, list[Done]]]:
-    """Results as they come, until a process dies: its batch then goes to `lost`, and it is removed from the workers."""
+    """Results as they arrive. If a process dies, its batch is added to `lost`, and it is removed from the workers."""
     answered: deque[tuple[int, list[Done]]] = deque()
     while True:
         # One batch is always there for whoever is ready, but not at the end, where another may be ready sooner.
@@ -239,7 +239,7 @@ def _shared_out(
 
 
 def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
-    """Process a batch again after a process died: a file that crashes its process or never ends is kept as text."""
+    """Process a lost batch file by file: a file that crashes its process or never ends is kept as text."""
     [worker] = start(1, allow_last_resort)
     reason = ""
     with at_interrupt(lambda: _kill([worker])):

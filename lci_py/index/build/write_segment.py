@@ -46,14 +46,14 @@ def write_segment(
     """Write the shards of a segment: role to path.
 
     Args:
-        folder: For the shards.
+        folder: The folder for the shards.
         rows: The segment's files, symbols, units and chunks.
         words: The words of its files.
         encoder: Embeds the chunks; without one, or without a cache, there are no shards with embeddings.
         report: Called with each stage.
         cache: Cached vectors of a model that reads text.
         compact: Write the vectors in the compact form.
-        fork: Write what needs no vectors in another process meanwhile. The calling process may have no threads.
+        fork: Write the other shards in another process at the same time. The calling process must have no threads.
     """
     report("symbols", 0, 0)
     shards = {role: folder / f"{role}.arrays" for role in ("bm25", "facts")}

@@ -1,5 +1,5 @@
 """The shards: one writer and one reader each.
 
-Whatever reads a shard raises `DamagedIndexError` if it is not what was written, or does not fit the other shards;
-docstrings do not repeat this.
+Everything that reads a shard raises `DamagedIndexError` if the shard is damaged or does not fit the others; docstrings
+do not repeat this.
 """

@@ -9,11 +9,11 @@ The reader works without numpy: `view` is enough to read a few numbers. The file
 and offset is checked against the size of the file before anything is read or allocated, and what is read against the
 checksums.
 
-A reader compares the sum of a block with the stored one when it first reads the block. The times of a shard tell
-whether somebody has written it, not whether bits have changed on the disk. So every file of arrays or vectors ends with
-checksums, the sum of each of its blocks, as 64-bit words modulo 2^64: a flipped bit, a page of zeros and a page from
-elsewhere change it. numpy adds up as fast as memory can be read, ten times as fast as a cryptographic digest. A sum is
-no protection from people; that is what the seal of the manifest is for.
+A reader compares the sum of a block with the stored one when it first reads the block. The times of a shard show
+whether it was written, not whether bits have changed on the disk. So every file of arrays or vectors ends with
+checksums: for each block, the sum of its 64-bit words modulo 2^64. A flipped bit, a page of zeros and a page from
+another file change it. numpy adds as fast as memory can be read, ten times as fast as a cryptographic digest. A sum
+does not protect against attackers; the seal of the manifest does.
 
 After the content, padded to 8 bytes, come the sums (u8 each, little-endian), the content's length, and the exclusive or
 of the length and a magic number.
@@ -56,7 +56,7 @@ def append_sums(path: Path) -> None:
     """Finish a file: add the sums of its blocks.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     with path.open("r+b") as file:
         sums, length = [], 0
@@ -76,10 +76,10 @@ class ChecksummedFile:
 
     def __init__(self, data: memoryview, name: str, *, is_checked: bool = False) -> None:
         """Args:
-            name: Of the file, for errors.
-            is_checked: The caller has compared all of it with a digest.
+            name: The name of the file, for errors.
+            is_checked: Whether the caller has compared the whole file with a digest.
         Raises:
-            DamagedIndexError: It does not end as `append_sums` ends a file.
+            DamagedIndexError: The file has no valid checksums at its end.
         """
         self._name = name
         length, again = (int.from_bytes(data[-at : -at + _WORD or None], "little") for at in (_END, _WORD))
@@ -118,7 +118,7 @@ class ChecksummedFile:
 
 
 def _sums(data: memoryview) -> list[int]:
-    """The sum of each block of whole words."""
+    """The sum of each block; the length is a multiple of a word."""
     if "numpy" not in sys.modules:  # a query that needs no numpy reads some small arrays only
         return [sum(data[at : at + SUMMED].cast("Q")) % _MODULUS for at in range(0, len(data), SUMMED)]
     import numpy as np
@@ -140,7 +140,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any] | Spliced | array
     """Write a new file. The arrays have types of `_TYPES`; bytes become an array of u1.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     kinds = {name: _kind(name, values) for name, values in arrays.items()}
     header = _header({name: (kinds[name], len(values)) for name, values in arrays.items()})
@@ -186,10 +186,10 @@ def _header(sizes: Mapping[str, tuple[str, int]]) -> bytes:
 
 
 class Arrays:
-    """Reader of one file.
+    """Reader of one file of arrays.
 
     Raises:
-        DamagedIndexError: It is not what `write_arrays` writes.
+        DamagedIndexError: The file is not from `write_arrays`.
     """
 
     def __init__(self, path: Path, *, is_checked: bool = False) -> None:
@@ -232,10 +232,10 @@ class Arrays:
         """The array as a flat memoryview of numbers.
 
         Args:
-            kinds: The types that it may have: "u1", "u2", "i4", "i8", "f4".
-            check: Compare all of it with the checksums; whoever reads only parts of a large array calls `check_items`.
+            kinds: The allowed types: "u1", "u2", "i4", "i8", "f4".
+            check: Whether to compare the whole array with the checksums; else the caller calls `check_items` for parts.
         Raises:
-            DamagedIndexError: It is missing, has another type, or is not what was written.
+            DamagedIndexError: The array is missing, has another type, or is damaged.
         """
         kind, offset, count = self._table.get(name, ("", 0, 0))
         if kind not in kinds:
@@ -271,8 +271,8 @@ def map_file(path: Path) -> memoryview:
     """Map a file for reading.
 
     Raises:
-        OSError: It cannot be opened, or is not a regular file.
-        ValueError: It is shorter than a header.
+        OSError: The file cannot be opened, or is not a regular file.
+        ValueError: The file is shorter than a header.
     """
     handle, info = open_regular(path)
     try:
@@ -319,7 +319,7 @@ class Offsets:
 
     def __init__(self, source: Arrays, name: str, total: int) -> None:
         """Args:
-        name: Of the arrays.
+        name: The name of the arrays.
         total: The length of the array that is divided into pieces.
         """
         self._what, self._total = f"{source.name}: {name}", total
@@ -364,7 +364,7 @@ class Offsets:
         return block * BLOCK + piece, *self._check_range(starts[piece], starts[piece + 1])
 
     def place(self, wanted: bytes, text: Callable[[int, int], bytes]) -> int:
-        """The first piece that is not below `wanted`, if the pieces ascend; `text` returns the bytes of a span."""
+        """The first piece that is not less than `wanted`, if the pieces ascend; `text` returns the bytes of a span."""
         # First among the blocks: of the first piece of each, the start is stored.
         block = bisect_left(range(len(self._blocks) - 1), wanted, key=lambda block: text(*self.span(block * BLOCK)))
         if not block:
@@ -377,7 +377,7 @@ class Offsets:
         )
 
     def bounds(self, first: int, last: int) -> list[int]:
-        """The starts of consecutive pieces, at least one, and the end of the last."""
+        """The starts of the pieces `first` to `last`, and the end of the last one."""
         sizes = self._sizes[first:last].tolist()
         if len(self._wide) and WIDE in sizes:
             return [*(self.span(piece)[0] for piece in range(first, last)), self.span(last - 1)[1]]
@@ -386,12 +386,12 @@ class Offsets:
         return found
 
     def longest(self, least: int) -> Iterator[int]:
-        """The pieces of at least some size, at most `WIDE`."""
+        """The pieces with a size of `least` or more; `least` is at most `WIDE`."""
         data = bytes(self._sizes)
         return (match.start() for match in re.finditer(b"[\\x%02x-\\xff]" % least, data))
 
     def _starts(self, block: int) -> list[int]:
-        """The starts of the pieces of a block, and the end of the last."""
+        """The starts of the pieces of a block, and the end of its last piece."""
         sizes = self._sizes[block * BLOCK : (block + 1) * BLOCK].tolist()
         if len(self._wide) and WIDE in sizes:
             return [self.span(block * BLOCK + piece)[0] for piece in range(len(sizes))] + [
@@ -409,7 +409,7 @@ class Offsets:
 
 
 def sorted_order(strings: Sequence[str]) -> list[int]:
-    """Positions of the strings in the order of their UTF-8 bytes, which is the order of their code points."""
+    """The indices of the strings, sorted by their UTF-8 bytes (which is also the order by code points)."""
     return sorted(range(len(strings)), key=strings.__getitem__)
 
 
@@ -436,7 +436,7 @@ class StringTable:
         return len(self._offsets)
 
     def find(self, text: str) -> int:
-        """The position of a string; -1 if it is not in the table."""
+        """The index of a string; -1 if it is not in the table."""
         wanted = text.encode("utf-8", "surrogatepass")
         low = self._offsets.place(wanted, self._bytes_between)
         return low if low < len(self) and self._bytes(low) == wanted else -1
@@ -447,7 +447,7 @@ class StringTable:
         return None if high - low > most else list(map(self.text, range(low, high)))
 
     def lines(self, prefix: str) -> tuple[int, str]:
-        """The strings that start with a prefix: the position of the first, and all in order, each on a line."""
+        """The strings that start with a prefix: the index of the first, and all in order, one per line."""
         low, high = self._range(prefix)
         if low == high:
             return low, ""
@@ -457,14 +457,14 @@ class StringTable:
         return low, b"\n".join(strings).decode("utf-8", "replace")
 
     def _range(self, prefix: str) -> tuple[int, int]:
-        """The positions of the strings that start with a prefix: the first, and the one after the last."""
+        """The indices of the strings that start with a prefix: the first, and the one after the last."""
         wanted = prefix.encode("utf-8", "surrogatepass")
         ends = (wanted, wanted + b"\xff")  # this byte never occurs in UTF-8
         low, high = (self._offsets.place(end, self._bytes_between) for end in ends)
         return low, high
 
     def text(self, index: int) -> str:
-        """A string by its position."""
+        """The string at an index."""
         try:
             return self._bytes(index).decode("utf-8", "surrogatepass")
         except UnicodeDecodeError:

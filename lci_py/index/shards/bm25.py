@@ -63,7 +63,7 @@ class Term(NamedTuple):
 
 
 class Abbreviation(NamedTuple):
-    """Two stems of which one abbreviates the other by its letters, and where both are used together."""
+    """Two stems of which one abbreviates the other, and the chunks that contain both."""
 
     short: str
     long: str
@@ -72,7 +72,7 @@ class Abbreviation(NamedTuple):
 
 
 class Postings(NamedTuple):
-    """The posting lists of some terms: [n], segment by segment, and in each of them term by term."""
+    """The posting lists of several terms: [n], segment by segment, and term by term within each."""
 
     rows: NDArray[np.int32]
     counts: NDArray[Any]  # how often the row has the term
@@ -131,7 +131,7 @@ def write_lexical(
 
     Args:
         terms: The vocabulary.
-        word_terms: The terms of each word, as (indptr, positions in `terms`).
+        word_terms: The terms of each word, as (indptr, indices in `terms`).
         fields: Word counts of the rows of `content`, `names` and `paths`, in `UNITS`.
         maps: `chunk_unit`, the unit of each chunk, and `unit_file`, the file of each unit, by numbers in the segment.
     """
@@ -160,9 +160,8 @@ def write_lexical(
 
 
 def _count_arrays(name: str, counts: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """Counts as stored: `NAME_counts`, two in a byte; `NAME_many` and `NAME_often`, the positions of counts of `_MANY`
-    or more, and their values.
-    """
+    """The stored form of counts: `NAME_counts`, two counts in a byte; `NAME_many` and `NAME_often`, the indices of
+    counts of `_MANY` or more, and their values."""
     from lci_py.index.shards.term_counts import narrow
 
     few = np.minimum(counts, _MANY).astype(np.uint8)
@@ -217,7 +216,7 @@ class _Segment:
     def postings(self, field: str, columns: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.int64]]:
         """The rows with each of the terms, term by term; how often they have it; and the number of rows of each term.
 
-        All terms at once: a query has a dozen, most of them with few rows, so the time depends on the number of calls.
+        All terms are read at once: with a dozen terms and few rows each, the number of calls determines the time.
         """
         lists = self._postings.get(field) or self._open(field)
         spans = [lists.offsets.span(column) for column in columns]
@@ -297,18 +296,18 @@ class LexicalIndex:
     # A part of a larger collection overrides these: its rows are scored with the statistics of the collection.
 
     def ask(self, texts: Iterable[str]) -> None:
-        """Request the statistics of terms that this index lacks; a single index has them all."""
+        """Request the statistics of terms of a part of a fleet; a single index has them already."""
 
     def size(self, field: str) -> int:
         """The number of rows of a field, in the whole collection."""
         return self._numbering.total(ROWS[field])
 
     def length(self, field: str, lengths: NDArray[np.int32]) -> int:
-        """The sum of the lengths of all rows of a field in the whole collection, given those in this index."""
+        """The sum of the lengths of a field's rows in the whole collection, given the lengths in this index."""
         return int(lengths.sum(dtype=np.int64))
 
     def having(self, field: str, terms: Sequence[Term], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The number of rows of the collection that have each term: [terms]; `numbers` are its postings here."""
+        """The number of rows of the collection with each term: [terms]; `numbers` has the term of each posting here."""
         return np.bincount(numbers, minlength=len(terms))
 
     def starting(self, prefix: str, most: int) -> set[str] | None:
@@ -322,7 +321,7 @@ class LexicalIndex:
         return found
 
     def abbreviations(self, word: str) -> list[Abbreviation]:
-        """The stems that a stem abbreviates or that abbreviate it, as far as chunks hold both."""
+        """The stems that a stem abbreviates or that abbreviate it, if some chunks contain both."""
         own = LexicalIndex.term(self, word)
         pairs: set[tuple[str, str]] = set()
         columns: dict[str, list[int]] = {}
@@ -357,7 +356,7 @@ class LexicalIndex:
         return [Abbreviation(*pair, chunks[term], files[term]) for pair, term in of_pair if chunks[term]]
 
     def frequency(self, field: str, term: Term) -> int:
-        """The number of rows that have a term, in a field other than `files`."""
+        """The number of rows that have a term, for a field other than `files`."""
         if field == "content" and term.text in self._frequencies:
             return self._frequencies[term.text]
         total = 0
@@ -421,7 +420,7 @@ class LexicalIndex:
         return found
 
     def _by_file(self, chunks: Postings) -> Postings:
-        """Add up postings of chunks by file. The chunks of a file follow each other, as a file is in one segment."""
+        """Add up postings of chunks by file. A file is in one segment, so its chunks are consecutive."""
         files, terms = self._chunk_file[chunks.rows], chunks.terms
         if not len(files):
             return Postings(files, chunks.counts, terms)
@@ -458,7 +457,7 @@ class LexicalIndex:
 
 
 def _line_numbers(lines: str, sought: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Each of the sought lines with its number from 0; both are in the same order, and `lines` has all of them."""
+    """Each `sought` line with its number, from 0. Both texts are in the same order, and `lines` has all of them."""
     lines, start, number = f"\n{lines}\n", 0, 0
     for text in sought:
         end = lines.index(f"\n{text}\n", start)

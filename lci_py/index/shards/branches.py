@@ -86,7 +86,7 @@ def defined_in(found: Extract) -> tuple[BranchDefinition, ...]:
 
 
 class Version(NamedTuple):
-    """A file with one content."""
+    """A file with a certain content."""
 
     path: str
     oid: str  # git's id of the content
@@ -94,7 +94,7 @@ class Version(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The stored data of a version."""
+    """The stored data of a file's content: its definitions."""
 
     language: str
     test: bool
@@ -108,7 +108,7 @@ Differing = Mapping[str, tuple[str, str | None]]
 def write_branches(
     path: Path, tips: Sequence[Tip], differing: Sequence[Differing], contents: Iterable[tuple[Version, Content]]
 ) -> list[dict[str, tuple[str, str | None]]]:
-    """Write the shard into a new file; returns the paths that differ, per branch, without those left out.
+    """Write the shard into a new file; returns the differing paths per branch, without those left out.
 
     Args:
         tips: The branches.
@@ -159,7 +159,7 @@ class BranchIndex:
 
     def __init__(self, path: Path) -> None:
         """Raises:
-        DamagedIndexError: The file is not such a shard.
+        DamagedIndexError: The file is no shard of branches.
         """
         self._name = path.name
         self._file = SqliteFile(path)
@@ -195,7 +195,8 @@ class BranchIndex:
         return self._rows("b.name = ?", [branch])
 
     def statuses_of(self, paths: Sequence[str]) -> dict[tuple[str, str], str]:
-        """(branch, path) to one of STATUSES, for files on all branches; not for equal files and those not compared."""
+        """(branch, path) to one of STATUSES, for the given files on all branches; without equal and uncompared
+        files."""
         found = {}
         for some in batches(paths):
             # With the first column of the primary key, or SQLite would read all paths.
@@ -222,7 +223,7 @@ class BranchIndex:
     # --- for the next generation ---------------------------------------------------------------------------------
 
     def differing(self) -> list[dict[str, tuple[str, str | None]]]:
-        """The result of `write_branches`."""
+        """The differing paths per branch, as `write_branches` returned them."""
         made: list[dict[str, tuple[str, str | None]]] = [{} for _ in self.tips]
         found = self._file.execute(
             "SELECT p.branch, p.path, p.status, f.oid FROM paths p LEFT JOIN files f ON f.id = p.file"
@@ -235,7 +236,7 @@ class BranchIndex:
         return made
 
     def versions(self) -> dict[Version, int]:
-        """The stored contents, with their numbers."""
+        """The stored contents by version, with their numbers."""
         rows = self._file.execute("SELECT path, oid, id FROM files")
         return {Version(*self._check_texts(row, ("path", "oid"))): row["id"] for row in rows}
 

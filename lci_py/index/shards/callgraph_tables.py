@@ -1,6 +1,6 @@
 """The look-up tables of the call graph, read by SQL from the symbolic shards.
 
-They serve a refresh, which looks up little in a large index. Dead files are left out; all numbers are public ones.
+A refresh uses them: it needs few look-ups in a large index. Dead files are left out; all numbers are public.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _KIND = {kind: kind for kind in KINDS}  # to share the strings, and to check the
 
 
 class FileRows(NamedTuple):
-    """The files of a segment, including dead ones, by their number there."""
+    """The files of a segment, including dead ones, by their numbers in the segment."""
 
     heads: list[FileHead]
     first_calls: Sequence[int]
@@ -49,7 +49,7 @@ class SqlTables:
     ) -> None:
         """Args:
         connections: The symbolic shards of the segments; rows are read as tuples, whatever the row factory.
-        known: The files of some segments, which another generation shares.
+        known: The files of segments that another generation shares.
         """
         self._segments = [connection.cursor() for connection in connections]
         for cursor in self._segments:
@@ -328,7 +328,7 @@ def _stored_row(row: Sequence[Any], n_symbols: int) -> StoredFunction:
 
 
 def _is_outside(number: int, place: int, n_symbols: int, lambdas: Sequence[Lambda]) -> bool:
-    """Whether an anonymous function can be around a place: what is around something comes before it."""
+    """Whether an anonymous function may enclose a symbol or another such function: it must come before it."""
     if number < 0 or place < 0:
         return False
     inner = place - n_symbols

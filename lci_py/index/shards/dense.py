@@ -1,17 +1,16 @@
 """The dense shards: a faiss index per segment over the vectors of chunks, with their units as ids.
 
-A query is multiplied with every vector, which is exact and takes 10 ms for 100,000 chunks (docs/index-format.md); for
-fewer, an approximate index would only lose recall. numpy is as fast as faiss, whose import takes as long as a query.
-Products are summed in one fixed order, so that scores do not depend on the segment that a chunk is in.
+A query is multiplied with every vector: exact, and 10 ms for 100,000 chunks (docs/index-format.md). For so few, an
+approximate index would only lose recall. numpy is as fast as faiss, whose import takes as long as a query. Products are
+summed in one fixed order, so that scores do not depend on the segment that a chunk is in.
 
-A file of vectors is whole, as faiss writes an `IndexIDMap` over an `IndexFlatIP`, or compact, a quarter of the size,
-for large repositories (docs/adr/0030-large-repositories.md).
+A file of vectors has the full form (faiss's `IndexIDMap` over an `IndexFlatIP`), or the compact form with a quarter of
+the size, for large repositories (docs/adr/0030-large-repositories.md).
 
 Importing faiss takes longer than a query or a small refresh, and it allocates as much memory as a header tells it to.
 So the bytes are written and read here, and a header must fit the size of the file. Numbers are little-endian: the outer
 header (code `IxMp`, i4 dimension, i8 rows, two i8 that faiss fills with 1 << 20, u1 1, i4 0), the inner one (`IxFI`,
-the same), u8 number of floats, the floats, u8 number of ids, the ids (i8). The checksums come after what
-faiss reads.
+the same), u8 number of floats, the floats, u8 number of ids, the ids (i8). The checksums come after what faiss reads.
 
 A compact file is one of arrays: a row consists of 8-bit integers and a scale.
 """
@@ -62,7 +61,7 @@ def write_dense(path: Path, vectors: NDArray[np.float32], units: NDArray[np.int6
     """Write the shard: row i of `vectors` [n, d] is a chunk of unit `units[i]`.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     rows, dimension = vectors.shape
     with path.open("wb") as file:
@@ -77,7 +76,7 @@ def write_compact(path: Path, vectors: NDArray[np.float32], units: NDArray[np.in
     """As `write_dense`, in the compact form.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     rows, dimension = vectors.shape
     codes, scales = np.empty((rows, dimension), np.int8), np.empty(rows, np.float32)
@@ -89,7 +88,7 @@ def write_compact(path: Path, vectors: NDArray[np.float32], units: NDArray[np.in
 
 
 def _quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Rows as integers, [n, d], and the scale of each, [n]; 0 for a row of zeros."""
+    """Quantise rows to 8-bit integers: [n, d], and the scale of each row, [n]; the scale is 0 for a row of zeros."""
     scales = np.abs(vectors).max(axis=1, initial=0) / np.float32(_LARGEST)
     codes = np.rint(vectors / np.where(scales > 0, scales, np.float32(1))[:, None])
     return codes.astype(np.int8), scales
@@ -99,7 +98,7 @@ class Vectors(Protocol):
     """Reader of a file of vectors.
 
     Attributes:
-        units: [rows] the unit of each.
+        units: [rows] the unit of each row.
     """
 
     units: NDArray[np.int64]
@@ -109,7 +108,7 @@ class Vectors(Protocol):
 
 
 def open_vectors(path: Path, *, dimension: int, rows: int, units: int) -> Vectors:
-    """Open a file of either kind; arguments and errors as of `VectorFile`."""
+    """Open a file of vectors in the full or the compact form; arguments and errors as for `VectorFile`."""
     kind = VectorFile if path.suffix == WHOLE else CompactFile
     return kind(path, dimension=dimension, rows=rows, units=units)
 
@@ -146,7 +145,7 @@ class CompactFile:
 
 
 class VectorFile:
-    """Reader of a whole file, which it maps."""
+    """Reader of a file in the full form, which it maps."""
 
     def __init__(self, path: Path, *, dimension: int, rows: int, units: int) -> None:
         """Args:
@@ -154,7 +153,7 @@ class VectorFile:
             rows: The number of vectors.
             units: The number of units of the segment, a bound of the ids.
         Raises:
-            DamagedIndexError: It is not what was written, has another dimension, or a unit out of range.
+            DamagedIndexError: The file is damaged, or has another dimension, or a unit out of range.
         """
         self.path, self.rows, self.dimension = path, rows, dimension
         if dimension <= 0 or rows < 0:
@@ -241,13 +240,13 @@ class DenseIndex:
         return self.best_of(slice(None), values)
 
     def best_of(self, slots: NDArray[np.int64] | slice, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """As `best`, for some chunks: `slots` [n] with `values` [n]; -inf for a unit without one of them."""
+        """As `best`, for given chunks: `slots` [n] with `values` [n]; -inf for a unit without any of them."""
         found = np.full(self.units + 1, -np.inf, np.float32)  # the last one is for dead chunks
         np.maximum.at(found, self._unit[slots], values)
         return found[:-1]
 
     def slots(self, unit: int) -> NDArray[np.int64]:
-        """The slots of a unit's chunks, ascending."""
+        """The slots of the chunks of a unit, ascending."""
         return np.flatnonzero(self._unit == unit)
 
     def slots_of(self, units: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -58,8 +58,8 @@ def write_files(
     Args:
         known: The files, ascending by path.
         skipped: The entries that the walk left out.
-        folders: Path and mtime_ns of folders, ignore files and settings; -1 if it does not exist, `UNSETTLED` if it
-            could change without getting another time.
+        folders: Path and mtime_ns of folders, ignore files and settings; -1 if the path does not exist, `UNSETTLED` if
+            it could change within the same timestamp.
         maps: The arrays of `numbering.number_slots`; None if the numbering is the identity.
     """
     reasons = sorted({item.reason for item in known})
@@ -106,7 +106,7 @@ class FileTable:
 
     def __init__(self, path: Path, *, is_checked: bool = False) -> None:
         """Args:
-        is_checked: Its content was compared with its digest, so the checksums are ignored.
+        is_checked: Whether the file was compared with its digest, so that the checksums can be ignored.
         """
         self.arrays = Arrays(path, is_checked=is_checked)
         self.name = path.name
@@ -162,7 +162,7 @@ class FileTable:
         return column
 
     def matches(self, files: Sequence[FileEntry]) -> bool:
-        """Whether these are the known files, with the same sizes and times."""
+        """Whether the given files are exactly the known ones, with the same sizes and times."""
         sizes, mtimes, ctimes = self.stat_columns()
         return (
             [entry.ctime_ns for entry in files] == ctimes
@@ -202,7 +202,7 @@ class FileTable:
         return self._known_file(place, path, stat)
 
     def with_content(self, sha: str) -> list[str]:
-        """The indexed files with a content, ascending."""
+        """The indexed files with a content digest, ascending."""
         wanted, all_shas = bytes.fromhex(sha), self._all_shas
         found, at = [], all_shas.find(wanted)
         while at >= 0:
@@ -257,5 +257,5 @@ class FileTable:
         return [(path, reason) for reason, _, path in (text.partition("/") for text in self._texts("skipped"))]
 
     def maps(self) -> Arrays | None:
-        """The file with the arrays of the numbering; None if the numbering is the identity."""
+        """The arrays of the numbering; None if the numbering is the identity."""
         return self.arrays if "files_public" in self.arrays else None

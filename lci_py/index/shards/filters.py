@@ -1,8 +1,8 @@
 """Filters and names as SQL conditions on the symbolic shards: they mean the same in every mode.
 
 One SQL index of kinds and names answers questions about both. For a qualified name that differs from the name, and for
-the spelling, by which `getHttp` and `get_http` are the same, the SQL index has only a hash: whoever looks one up
-compares the names that it finds.
+the spelling (`getHttp` and `get_http` have the same), the SQL index has only a hash: a look-up must compare the names
+of the rows it gets.
 """
 
 from __future__ import annotations
@@ -38,13 +38,14 @@ _SET = re.compile(r"\[[!^]?\]?[^\]]*\]")
 
 
 def where(filters: Filters, *, by_index: bool = False) -> tuple[str, list[object]]:
-    """The filters on symbols as a condition over `f` (files), `s` (symbols) and `p` (their parents), and its values.
+    """The filters on symbols as an SQL condition over `f` (files), `s` (symbols) and `p` (their parents), and its
+    values.
 
     It leaves out the filters on paths, which `path_test` checks.
 
     Args:
-        by_index: Whether nothing else narrows the symbols, of which there may be millions: the SQL index of kinds and
-            names is read rather than their rows. Every row must have a symbol then.
+        by_index: Whether to use the SQL index of kinds and names, since no other condition narrows the symbols (there
+            may be millions). Then every row must have a symbol.
     Raises:
         UsageError: There are too many names.
     """
@@ -77,7 +78,7 @@ def where(filters: Filters, *, by_index: bool = False) -> tuple[str, list[object
 
 
 def _changed(changed: Changed, *, by_index: bool) -> tuple[str, list[object]]:
-    """A condition for changed definitions `s`; without `by_index`, for the units `u` that hold what has changed."""
+    """A condition for changed definitions `s`; without `by_index`, for the units `u` that contain changes."""
     import json
 
     ids = ",".join(f"x'{bytes.fromhex(id).hex()}'" for id in sorted(changed.ids))
@@ -93,7 +94,7 @@ def _changed(changed: Changed, *, by_index: bool) -> tuple[str, list[object]]:
 
 
 def languages(filters: Filters) -> list[str]:
-    """The names of the languages that pass, aliases resolved; none if all do."""
+    """The names of the languages that pass, aliases resolved; [] if all do."""
     if not filters.lang:
         return []
     from lci_py.source.syntax.languages import language_of
@@ -132,12 +133,12 @@ def path_test(filters: Filters) -> Callable[[str], bool] | None:
 
 
 def row_test(filters: Filters, name: str = "") -> Callable[..., bool]:
-    """A test of rows that are not read by SQL, by `file`, `language`, `kind` ("" for no definition), `symbol`, the name
-    that it has or is about, and `qualified_name`.
+    """A test of rows that do not come from SQL, by `file`, `language`, `kind` ("" for no definition), `symbol` (the
+    row's name or subject) and `qualified_name`.
 
     Args:
         filters: As in `where` and `path_test`.
-        name: A name, a qualified name or the end of one, a glob; `FILE::` before it; "" for any.
+        name: A name, a qualified name or its end, or a glob, perhaps after `FILE::`; "" for any.
     Raises:
         BadGlobError, UsageError: A filter cannot be used.
     """
@@ -178,20 +179,20 @@ def _matches_globs(globs: Sequence[str]) -> Callable[[str], bool]:
 
 
 def batches(values: Sequence[_T], size: int = MAX_VALUES) -> Iterator[Sequence[_T]]:
-    """The values in lists that fit into one SQL condition."""
+    """The values in batches, each small enough for one SQL condition."""
     return (values[start : start + size] for start in range(0, len(values), size))
 
 
 def marks(values: Sequence[object]) -> str:
-    """Placeholders for the values in a list."""
+    """SQL placeholders for a list of values."""
     return ",".join("?" * len(values))
 
 
 def name_glob(glob: str, *, strict: bool = True) -> str:
-    """A glob for SQLite's GLOB, which writes a shell's `[!a]` as `[^a]`.
+    """Convert a glob for SQLite's GLOB, where `[!a]` is written `[^a]`.
 
     Raises:
-        BadGlobError: It is too long, or (if `strict`) has an open bracket, which would match nothing.
+        BadGlobError: The glob is too long, or (if `strict`) has an unclosed bracket, which would match nothing.
     """
     if len(glob) > _MAX_GLOB:
         raise BadGlobError(f"a glob of {len(glob):,} characters", hint=f"give at most {_MAX_GLOB:,}")
@@ -201,9 +202,8 @@ def name_glob(glob: str, *, strict: bool = True) -> str:
 
 
 def own_name(kind: str, name: str) -> str:
-    """The name by which a definition is looked up: Conn for the type or module `Plug.Conn`, as for `Conn` in `Plug`. A
-    namespace or a section with a dot in its name keeps its whole name.
-    """
+    """The name by which a definition is looked up: `Conn` for the type or module `Plug.Conn`, as for `Conn` inside
+    `Plug`. A namespace or a section with a dot in its name keeps its whole name."""
     nested = kind in TYPE_KINDS or kind == "module"
     return (name.rpartition(".")[2] if nested else "") or name
 
@@ -221,7 +221,7 @@ def spelling(text: str) -> int:
 
 
 def only_in_tests(build_tag: str | None) -> bool:
-    """Whether a definition exists only in a test build: `TEST_BUILD` of its build condition."""
+    """Whether a definition exists only in test builds, by its build condition (`TEST_BUILD`)."""
     return build_tag is not None and build_tag.partition(" && ")[0] == "test"
 
 
@@ -247,7 +247,7 @@ def ending_in(name: str, plain: str) -> tuple[str, list[object]]:
 
     Args:
         name: The name as written.
-        plain: The same with dots between its parts.
+        plain: The name with dots between its parts.
     """
     # A qualified name ends with the name, which may have dots in it (a module `A.B`).
     parts = plain.split(".")
@@ -259,7 +259,7 @@ def ending_in(name: str, plain: str) -> tuple[str, list[object]]:
 
 
 def spelled_in(spellings: Sequence[str]) -> str:
-    """An SQL condition for definitions `s` that may have one of some spellings, as `joined_name` gives them."""
+    """An SQL condition for definitions `s` that may have one of the spellings from `joined_name`."""
     return f"s.spelled IN ({','.join(map(str, sorted(set(map(spelling, spellings)))))})"
 
 
@@ -268,9 +268,9 @@ _OPEN_CLASS = re.compile(r"(?<!\\)\[(?![!^]?\]?[^\]]*\])")
 
 
 def _path_matcher(globs: Sequence[str]) -> Callable[[str], bool]:
-    """A predicate for gitignore-style globs: without a slash they match at any depth, a folder covers its content.
+    """A test for gitignore-style globs: a glob without a slash matches at any depth, and a folder includes its content.
 
-    Its time is proportional to the length of a path, whatever the glob.
+    Its time is proportional to the path's length for any glob.
     """
     from lci_py.source.repository.ignore_rules import IgnoreRules
 

@@ -38,7 +38,7 @@ def write_graph(path: Path, links: Links) -> None:
 
 
 def stored_arrays(links: Links) -> dict[str, NDArray[Any]]:
-    """The arrays of a graph that are stored, by name."""
+    """The arrays of a graph to store, by name."""
     from lci_py.callgraph.program import STORED_PROGRAM
     from lci_py.index.shards.term_counts import narrow  # only writing needs it
 
@@ -51,7 +51,7 @@ def stored_arrays(links: Links) -> dict[str, NDArray[Any]]:
 
 
 class Edges(NamedTuple):
-    """Edges of one kind of several nodes, node by node: all [N]."""
+    """Edges of one kind of several nodes, node by node: [N] each."""
 
     origin: NDArray[np.int64]  # position of the node in the list of nodes asked for
     node: NDArray[np.int32]  # the other end
@@ -131,13 +131,13 @@ class GraphIndex:
         return Edges(origin, node, line.astype(np.int32), step)
 
     def _read(self, name: str, edges: NDArray[Any]) -> NDArray[Any]:
-        """Check the items of an array at these edges against the checksums; returns the edges."""
+        """Check the items of an array at the given edges against the checksums; returns the edges."""
         self._check(not len(edges) or 0 <= int(edges.min()) <= int(edges.max()) < len(self._target))
         self._arrays.check_ranges(name, edges.astype(np.int64), edges.astype(np.int64) + 1)
         return edges
 
     def _sources(self, edges: NDArray[Any]) -> NDArray[np.int32]:
-        """The sources of edges: a node's edges are consecutive."""
+        """The sources of the given edges, by binary search: a node's edges are consecutive."""
         return self._nodes((np.searchsorted(self.out_ptr, edges, "right") - 1).astype(np.int32))
 
     # All edges, for those who read them all.
@@ -173,7 +173,8 @@ class GraphIndex:
         return values
 
     def units(self, own: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The unit of each symbol, -1 for none. `own` are those of this index; a part of a fleet adds the others."""
+        """The unit of each symbol, -1 for none, given those of this index; a part of a fleet adds other parts'
+        units."""
         return own
 
     def outside(self, _node: int) -> GraphLink | None:
@@ -186,8 +187,8 @@ class GraphIndex:
         return int(np.searchsorted(self.first_symbol, symbol, side="right")) - 1
 
     def caller(self, file: int, caller: int) -> int:
-        """The node that makes a call, from what the calls of a file say: a place among its symbols, -1 for the file,
-        and below that the place of an anonymous function."""
+        """The node that makes a call, from a file and a `Call.caller`: the index of a symbol, -1 for the file, or -2 -
+        n for the anonymous function n."""
         if caller >= 0:
             return int(self.first_symbol[file]) + caller
         files = self.n_symbols + self.n_files
@@ -203,7 +204,7 @@ class GraphIndex:
         return file, line, around
 
     def lambdas_of(self, node: int) -> list[int]:
-        """The anonymous functions directly in a symbol; for a file, those outside all symbols."""
+        """The anonymous functions directly inside a symbol; for a file, those outside of all symbols."""
         outer = node >= self.n_symbols
         if node >= self.n_symbols + self.n_files:
             return []
@@ -214,7 +215,7 @@ class GraphIndex:
         return [int(number) + self.n_symbols + self.n_files + start for number in inside]
 
     def lambdas_in(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The anonymous functions directly in the symbols: [n] nodes, and the index of each symbol in `nodes`."""
+        """The anonymous functions directly inside symbols: [n] nodes, and the index of their symbols in `nodes`."""
         self._check(not len(nodes) or 0 <= int(nodes.min()) <= int(nodes.max()) < self.n_symbols)
         wanted = np.zeros(self.n_symbols + 1, np.bool_)  # the last one is for functions outside symbols
         wanted[nodes] = True
@@ -227,7 +228,7 @@ class GraphIndex:
 
     @cached_property
     def importers(self) -> NDArray[np.int32]:
-        """The number of edges into each file, which are imports: [files]."""
+        """The number of import edges into each file: [files]."""
         pointers = self.in_ptr[self.n_symbols : self.n_symbols + self.n_files + 1]
         found: NDArray[np.int32] = pointers[1:] - pointers[:-1]
         self._check(not len(found) or int(found.min()) >= 0)
@@ -281,7 +282,7 @@ def read_links(path: Path) -> Links:
 
 
 def _points(pointers: NDArray[Any], end: int | None) -> bool:
-    """Whether the numbers ascend from 0, and up to `end` if that is given."""
+    """Whether pointers ascend from 0, and end at `end` if that is given."""
     fits = len(pointers) > 0 and int(pointers[0]) == 0 and not (pointers[1:] < pointers[:-1]).any()
     return fits and (end is None or int(pointers[-1]) == end)
 

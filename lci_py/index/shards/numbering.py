@@ -6,8 +6,8 @@ of the files, symbols, units and chunks of living files, in the order of (path, 
 held them all. So an answer does not depend on the history of the index (docs/adr/0009-segments.md). The *slot* of a
 number is its position in the concatenation of all segments.
 
-The rows of a file are consecutive in both, so only files are mapped, and rows by the number that each file has: a map
-of millions of symbols would be rewritten by each refresh and read by each query.
+The rows of a file are consecutive in both numberings, so only files and their numbers of rows are mapped: a map of
+millions of symbols would be rewritten by each refresh and read by each query.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ COUNTED = ("files", "symbols", "units", "chunks")
 
 
 class _Rows:
-    """Where the rows of each file start, for one kind."""
+    """For one kind of rows, where the rows of each file start."""
 
     def __init__(self, sizes: memoryview, public: memoryview, slot: memoryview) -> None:
         """
@@ -57,7 +57,7 @@ class _Rows:
 
 
 class PublicNumbers(Sequence[int]):
-    """The public number of each number in a segment, -1 if it is dead."""
+    """The public number of each number in a segment; -1 for a dead row."""
 
     def __init__(self, rows: _Rows, start: int, stop: int) -> None:
         self._rows, self._start, self._stop = rows, start, stop
@@ -106,7 +106,7 @@ class Numbering:
                 raise DamagedIndexError(f"the numbering of {kind} does not fit the segments")
 
     def _rows_of(self, kind: str) -> _Rows:
-        """Where the rows of files start; not for files themselves, and not for the identity."""
+        """Where the rows of each file start; for kinds other than files, and not for the identity."""
         if kind not in self._rows:
             rows = _Rows(self._sizes[kind], self._public, self._slot)
             fits = [rows.by_slot[file] for file in self._starts["files"]] == self._starts[kind]
@@ -122,11 +122,11 @@ class Numbering:
         return len(self._slot) if kind == "files" else self._rows_of(kind).by_number[-1]
 
     def start(self, kind: str, segment: int) -> int:
-        """The slot of number 0 of a segment."""
+        """The slot of the first row of a segment."""
         return self._starts[kind][segment]
 
     def public(self, kind: str, segment: int) -> Sequence[int] | None:
-        """The public number of each number in the segment, -1 if dead; None for the identity."""
+        """The public number of each row of a segment, -1 if dead; None for the identity."""
         if self.identity:
             return None
         start, stop = self._starts[kind][segment : segment + 2]
@@ -162,7 +162,7 @@ class Numbering:
         return self._shifts[kind]
 
     def split(self, kind: str, numbers: Iterable[int]) -> list[list[int]]:
-        """Public numbers as numbers in their segments: one list per segment, in the given order."""
+        """Convert public numbers to numbers within segments: one list per segment, in the given order."""
         found: list[list[int]] = [[] for _ in self.counts]
         starts, total = self._starts[kind], self.total(kind)
         for number in numbers:
@@ -208,7 +208,7 @@ class Numbering:
 
     @cached_property
     def _in_order(self) -> bool:
-        """Whether the segments hold all files in the order of their paths, as a full build leaves them."""
+        """Whether the segments contain all files in path order, as after a full build."""
         return list(self._slot) == list(range(len(self._public)))
 
 

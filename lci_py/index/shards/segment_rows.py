@@ -31,7 +31,7 @@ class Unit:
 
 @dataclass(slots=True)
 class SegmentRows:
-    """Parallel lists; every number is an index into one of them."""
+    """The rows of a segment as parallel lists; every number is an index into one of them."""
 
     records: Sequence[FileRecord]
     tests: list[bool] = field(default_factory=list)  # per file

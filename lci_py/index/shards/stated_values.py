@@ -1,4 +1,4 @@
-"""Reads the claims of an index: comments that contradict the code beside them, and keys that are given twice."""
+"""Reads the claims of an index: comments that contradict the code beside them, and duplicate keys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CLAIMS = (
 
 
 class StatedValue(NamedTuple):
-    """A place that states the value of a name."""
+    """A location that states the value of a name."""
 
     file: str
     line: int
@@ -37,7 +37,7 @@ def contradicted_comments(index: SymbolicIndex) -> list[tuple[StatedValue, State
     """The comments that state another default than the code they belong to, by path and line, each before its code.
 
     Raises:
-        DamagedIndexError: A row is not what was written.
+        DamagedIndexError: A row is damaged.
     """
     rows = _stated(index, "'comment', 'beside'")
     code = {(row.file, row.name): row for row in reversed(rows) if row.how == "beside"}
@@ -47,10 +47,10 @@ def contradicted_comments(index: SymbolicIndex) -> list[tuple[StatedValue, State
 
 
 def repeated_keys(index: SymbolicIndex) -> list[StatedValue]:
-    """The keys that code gives twice, by path and line; the value is how many lines up the first one is.
+    """The duplicate keys in code, by path and line; the value is the distance in lines to the first one.
 
     Raises:
-        DamagedIndexError: A row is not what was written.
+        DamagedIndexError: A row is damaged.
     """
     rows = _stated(index, "'twice'")
     if not all(row.value.isdecimal() and int(row.value) < row.line for row in rows):

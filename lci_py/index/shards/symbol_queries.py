@@ -61,7 +61,7 @@ class Span(NamedTuple):
 
 
 class Name(NamedTuple):
-    """The data for a link to a definition; `file` is a public number."""
+    """What a link to a definition shows; `file` is a public number."""
 
     id: str
     name: str
@@ -86,8 +86,8 @@ def calls_in(index: SymbolicIndex, file: int) -> list[CallText]:
 
 
 def calls_named(index: SymbolicIndex, name: str, *, prefix: bool = False) -> list[tuple[int, int, int]]:
-    """File, caller (as in `CallText`) and line of every call of a name, with any receiver; or of all names that begin
-    with it."""
+    """File, caller (as in `CallText`) and line of every call of a name, with any receiver; with `prefix`, of all names
+    that begin with it."""
     sql = (
         "SELECT f.id, c.caller, c.line FROM texts n CROSS JOIN calls c ON c.name = n.id CROSS JOIN files f "
         f"ON f.id = c.file WHERE n.text BETWEEN ? AND ? AND c.arguments > {IMPLICIT} AND {{live}}"
@@ -114,7 +114,7 @@ def imports_in(index: SymbolicIndex, file: int) -> list[Import]:
 
 
 def registered_in(index: SymbolicIndex) -> list[tuple[int, Registration]]:
-    """File and registration of everything that is registered with frameworks; symbols have public numbers."""
+    """All registrations with frameworks, each with its file; symbols have public numbers."""
     from lci_py.types.source import REGISTRATIONS, Registration
 
     sql = (
@@ -175,7 +175,7 @@ def definitions_around(index: SymbolicIndex, file: int, lines: Sequence[int]) ->
 
 
 def units_of(index: SymbolicIndex, symbols: Iterable[int]) -> dict[int, int]:
-    """Definition to its unit or that of the innermost enclosing definition with one; not for definitions in a block."""
+    """Definition to its unit, or the unit of the innermost enclosing definition; without definitions in a block."""
     # CROSS JOIN tells SQLite which table to read first: otherwise it would read all symbols.
     sql = (
         "WITH RECURSIVE up (origin, id) AS (SELECT id, id FROM symbols WHERE id IN ({}) UNION "
@@ -248,7 +248,7 @@ def constructors(index: SymbolicIndex, types: Sequence[int]) -> dict[int, int]:
 
 
 class Member(NamedTuple):
-    """A method, or a type that methods may belong to. Numbers are public."""
+    """A method, or a type that may have methods. Numbers are public."""
 
     number: int
     name: str
@@ -265,7 +265,7 @@ class Member(NamedTuple):
 
 
 def members_named(index: SymbolicIndex, name: str) -> list[Member]:
-    """All methods of a name."""
+    """All methods with a name."""
     return _members(index, [name], ["method"])
 
 
@@ -311,7 +311,7 @@ def owned_names(index: SymbolicIndex, types: Sequence[int]) -> list[str]:
 
 
 def parents(index: SymbolicIndex, symbol: int) -> list[tuple[str, int, bool]]:
-    """A definition and those enclosing it, from the inside out: name, number, and whether it is a type."""
+    """A definition and its enclosing definitions, from the inside out: name, number, and whether it is a type."""
     found = []
     for segment, own in index.by_number("symbols", [symbol]):
         sql = (
@@ -325,7 +325,7 @@ def parents(index: SymbolicIndex, symbol: int) -> list[tuple[str, int, bool]]:
 
 
 def names(index: SymbolicIndex, symbols: Sequence[int]) -> dict[int, Name]:
-    """Symbol number to the data for a link to that definition."""
+    """Symbol number to what a link to the definition shows."""
     found = {}
     for segment, own in zip(index.segments, index.numbering.split("symbols", symbols), strict=True):
         for some in batches(own):
@@ -389,7 +389,7 @@ IS_TEST = f"(f.test OR coalesce({TEST_BUILD}, 0))"
 
 
 class MapRow(NamedTuple):
-    """The data of a definition for a map."""
+    """What a map shows of a definition."""
 
     file: int
     parent: int  # -1 at the top level
@@ -415,7 +415,7 @@ def map_rows(index: SymbolicIndex) -> list[MapRow]:
 
 
 class DefinitionRow(NamedTuple):
-    """What `lci unused` reads of every definition; numbers are public."""
+    """The data of a definition that `lci unused` reads; numbers are public."""
 
     file: int
     parent: int  # -1 at the top level
@@ -456,7 +456,7 @@ def base_names(index: SymbolicIndex) -> dict[int, list[str]]:
 
 
 def bases_of(index: SymbolicIndex, types: Sequence[int]) -> dict[int, list[str]]:
-    """The same of some types."""
+    """As `base_names`, for given types."""
     found: dict[int, list[str]] = {}
     sql = "SELECT symbol, name FROM bases WHERE symbol IN ({}) ORDER BY symbol, place"
     for segment, own in index.by_number("symbols", types):
@@ -466,7 +466,7 @@ def bases_of(index: SymbolicIndex, types: Sequence[int]) -> dict[int, list[str]]
 
 
 def defined_names(index: SymbolicIndex, names: Sequence[str]) -> set[str]:
-    """Those of the names that a callable definition has."""
+    """Those of the names that belong to a callable definition."""
     found: set[str] = set()
     for some in batches(names):
         for segment in index.segments:
@@ -477,7 +477,7 @@ def defined_names(index: SymbolicIndex, names: Sequence[str]) -> set[str]:
 
 
 def tests_among(index: SymbolicIndex, symbols: Sequence[int]) -> set[int]:
-    """Those of the definitions that are part of a test."""
+    """Those of the definitions that belong to a test."""
     sql = f"SELECT s.id FROM symbols s JOIN files f ON f.id = s.file WHERE s.id IN ({{}}) AND {IS_TEST}"
     return {
         segment.public("symbols", number)
@@ -492,7 +492,7 @@ def alike(index: SymbolicIndex, name: str, most: int = 3) -> list[str]:
 
 
 def alike_by_ratio(index: SymbolicIndex, name: str) -> list[tuple[float, str]]:
-    """All similar names, each with its similarity as a number not above 0."""
+    """All similar names, each with its negative similarity, so that the most similar sorts first."""
     from difflib import SequenceMatcher
 
     wanted = joined_spelling(name)

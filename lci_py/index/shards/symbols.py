@@ -1,8 +1,8 @@
 """Reader of the symbolic shards: filters, symbol look-up and the rows that results are made of.
 
 The filters of every mode are evaluated here, and the other views get the set of allowed units. All numbers are public
-ones (`index.shards.numbering`). Joins stay within a file, and so within a segment: each query runs on every segment,
-and the rows are merged.
+(`index.shards.numbering`). Joins stay within a file, and so within a segment: each query runs on every segment, and the
+rows are merged.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class _Segment(SqliteFile):
             self.live = _LIVE
 
     def public(self, kind: str, number: int) -> int:
-        """The public number of a number in this segment; -1 if it is dead."""
+        """The public number of a row of this segment; -1 if the row is dead."""
         table = self._public[kind]
         if table is None:
             return number
@@ -156,7 +156,7 @@ class SymbolicIndex:
     # --- rows ---------------------------------------------------------------------------------------------------
 
     def by_number(self, kind: str, numbers: Sequence[int]) -> Iterator[tuple[_Segment, str]]:
-        """Each segment that has some of the numbers, with its own numbers as lists for SQL."""
+        """Each segment that has some of the numbers, with its own numbers as an SQL list."""
         for segment, own in zip(self.segments, self.numbering.split(kind, map(int, numbers)), strict=True):
             for some in batches(own, _AT_ONCE):
                 yield segment, ",".join(map(str, some))
@@ -189,9 +189,8 @@ class SymbolicIndex:
         return found
 
     def select(self, filters: Filters, limit: int, there: PathTest | None = None) -> tuple[list[Row], int]:
-        """At most `limit` result rows that pass the filters, in files that pass `there`, by path and line;
-        their number.
-        """
+        """At most `limit` result rows that pass the filters, in files that pass `there`, by path and line; and the
+        total."""
         condition, args = where(filters, by_index=True)
         total = 0
         rows: list[Row] = []
@@ -224,10 +223,10 @@ class SymbolicIndex:
     def _segments_with_paths(
         self, filters: Filters, there: PathTest | None = None, rows: tuple[str, str] | None = None
     ) -> Iterator[tuple[_Segment, str]]:
-        """Each segment with such files, and an SQL condition for the filters on paths and `there`.
+        """Each segment with files that pass, and an SQL condition for the filters on paths and `there`.
 
         Args:
-            rows: Of a query without other conditions: the alias of `symbols` or `units` in it, and the table's name.
+            rows: For a query without other conditions: the alias of `symbols` or `units` in it, and the table's name.
         """
         tests = [test for test in (path_test(filters), there) if test is not None]
         for segment in self.segments:
@@ -275,11 +274,11 @@ class SymbolicIndex:
         return sorted(found)[:limit]
 
     def definitions_spelled(self, ends: Sequence[str], filters: Filters, there: PathTest | None = None) -> list[Row]:
-        """Result rows of the symbols that words spell, in files that pass `there`.
+        """Result rows of the symbols whose names several words spell, in files that pass `there`.
 
         Args:
-            ends: Joined names: that of all words, then without the first, and so on. A symbol with one of the later
-                names counts if its qualified name ends with all words.
+            ends: Joined names: of all words, of all but the first, and so on. A symbol with a later name counts if its
+                qualified name ends with all words.
         """
         condition, args = where(filters)
         rows: list[Row] = []
@@ -291,7 +290,7 @@ class SymbolicIndex:
         return sorted(rows, key=_sort_key)
 
     def nearest_names(self, word: str) -> list[Alike]:
-        """The names with the smallest edit distance to a joined word; none if it is above two."""
+        """The names with the smallest edit distance to a joined word; [] if that is above two."""
         from lci_py.source.text.name_parts import nearest
 
         return nearest(pair for names in self._name_parts() for pair in names.nearest_names(word))
@@ -313,10 +312,9 @@ class SymbolicIndex:
         return self._names
 
     def definitions(self, name: str, filters: Filters, there: PathTest | None = None) -> list[Row]:
-        """Result rows of the definitions of a name, qualified name, end of one, glob, or `FILE::` before any of them,
-        in files that pass `there`; first sources, then examples and documentation, then tests. A name without
-        definitions is read as a module path followed by a name.
-        """
+        """Result rows of the definitions of a name, in files that pass `there`; first sources, then examples and
+        documentation, then tests. A name may be qualified, the end of a qualified name, a glob, or any of these after
+        `FILE::`. A name without definitions is read as a module path followed by a name."""
         asked = [_name_condition(name)]
         file, _, rest = _IN_FILE.sub(r"\1::", name, 1).partition("::")
         if file and rest:  # `store.py::commit`; or a scope of C++ or Rust
@@ -364,7 +362,7 @@ class SymbolicIndex:
         return sorted(fits, key=_sort_key)
 
     def duplicate_names(self, limit: int) -> Iterator[list[Row]]:
-        """Result rows of each qualified name with two to `limit` definitions in one language, name by name."""
+        """Result rows of each qualified name with 2 to `limit` definitions in one language, name by name."""
         counts: Counter[tuple[str, str]] = Counter()
         for segment in self.segments:
             sql = (
@@ -393,7 +391,7 @@ class SymbolicIndex:
         return found
 
     def with_id(self, id: str) -> Row | None:
-        """The row of the definition or the block with this id; None if there is none."""
+        """The row of the definition or block with an id; None if there is none."""
         try:
             wanted = bytes.fromhex(id)
         except ValueError:
@@ -419,7 +417,7 @@ class SymbolicIndex:
         return self._paths
 
     def per_file(self, columns: str) -> list[tuple[Any, ...]]:
-        """Some columns of every file, by number."""
+        """The given columns of every file, by number."""
         return self._in_order("files", f"SELECT {columns} FROM files ORDER BY id")
 
     def _in_order(self, kind: str, sql: str) -> list[tuple[Any, ...]]:
@@ -464,9 +462,8 @@ class SymbolicIndex:
 
 
 def narrowest(chunks: Iterable[tuple[int, int, int]], line: int) -> int | None:
-    """The unit with the narrowest of the chunks (unit, first line, last line) that contain a line: a type's chunk spans
-    its methods. None if none does.
-    """
+    """The unit of the shortest chunk (unit, first line, last line) that contains a line; a type's chunk spans its
+    methods. None if no chunk contains it."""
     around = [(last - first, unit) for unit, first, last in chunks if first <= line <= last]
     return min(around)[1] if around else None
 
@@ -476,7 +473,7 @@ def _sort_key(row: Row) -> tuple[int, int, int]:
 
 
 def dotted_name(name: str) -> str:
-    """A qualified name as the index has it: A.b for `A::b` and `A#b`. A name may begin with # (JavaScript)."""
+    """A qualified name in the index's form: A.b for `A::b` and `A#b`. A name may begin with # (JavaScript)."""
     return re.sub(r"(?<=\w)#", ".", name.replace("::", "."))
 
 
@@ -489,17 +486,17 @@ def segments_of(name: str) -> list[str]:
 
 
 def best_qualified(rows: Sequence[Row], segments: Sequence[str]) -> list[Row]:
-    """The rows whose module and scope have the leading segments in order, with the most consecutive ones."""
+    """The rows whose module and scope match the leading segments in order, those with most adjacent segments."""
     lengths = [qualifies(segments, row["file"], row["qualified_name"]) for row in rows]
     best = max(lengths, default=0)
     return [row for row, length in zip(rows, lengths, strict=True) if length == best > 0]
 
 
 def qualifies(segments: Sequence[str], file: str, qualified_name: str) -> int:
-    """How closely segments name a definition by its path and its scope; 0 if they do not.
+    """How closely the segments of a name match a definition's path and scope; 0 if they do not match.
 
-    Each must be a folder, the file or a scope, in this order, and the last two or more must be adjacent: the number of
-    adjacent ones is returned. `ignore::gitignore::Gitignore::new` is in `crates/ignore/src/gitignore.rs`.
+    Each segment must be a folder, the file or a scope, in this order; at least the last two must be adjacent. Returns
+    the number of adjacent segments. `ignore::gitignore::Gitignore::new` is in `crates/ignore/src/gitignore.rs`.
     """
     wanted = [segment.lower() for segment in segments]
     path = [part.lower() for part in file.split("/")]
@@ -531,7 +528,7 @@ def _name_condition(name: str) -> tuple[str, list[object]]:
 
 
 def _is_spelled(row: Row, ends: Sequence[str]) -> bool:
-    """Whether words spell a symbol; `ends` are their joined names, as in `named`."""
+    """Whether words spell a symbol's name; `ends` as in `definitions_spelled`."""
     own = joined_name(row["kind"], row["symbol"])
     whole = row["qualified_name"].replace(".", "").replace("_", "").lower()
     return own == ends[0] or (own in ends and whole.endswith(ends[0]))

@@ -196,7 +196,8 @@ def _write_calls(db: sqlite3.Connection, rows: SegmentRows) -> None:
 
 
 def _stored_qualified_name(symbol: Symbol) -> tuple[int | None, str | None]:
-    """The hash of a qualified name, None if it equals the name; and the name, None if scope and name determine it."""
+    """The stored form of a qualified name: hash (None if it equals the name), and text (None if it follows from the
+    scope)."""
     name = symbol.qualified_name
     if name == symbol.name:
         return None, None
@@ -204,7 +205,7 @@ def _stored_qualified_name(symbol: Symbol) -> tuple[int | None, str | None]:
 
 
 def _signature(symbol: Symbol) -> str | None:
-    """A signature as stored: a mark replaces the name in it, which is most of a constant's."""
+    """The stored form of a signature: a mark replaces the name in it."""
     text = symbol.signature
     if not text or any(mark in text for mark in (_NAME, _MACRO, _AS_IT_IS)):
         return _AS_IT_IS + text if text else text
@@ -214,7 +215,7 @@ def _signature(symbol: Symbol) -> str | None:
 
 
 def _names(rows: SegmentRows) -> Iterator[str]:
-    """The names that definitions are looked up by; headings and blocks of a document are never mistyped."""
+    """The names among which a mistyped one is searched, without headings and blocks of documents."""
     return (own_name(symbol.kind, symbol.name) for symbol in rows.symbols if symbol.kind != "section")
 
 

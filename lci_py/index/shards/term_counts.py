@@ -24,7 +24,7 @@ _KEY_BITS = 64
 
 
 def narrow(values: NDArray[Any]) -> NDArray[Any]:
-    """Non-negative numbers in the smallest type that an array on disk can have: uint8, uint16, int32."""
+    """Convert non-negative numbers to the smallest type for stored arrays: uint8, uint16 or int32."""
     most = int(values.max(initial=0))
     return values.astype(np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.int32, copy=False)
 
@@ -115,7 +115,7 @@ def count(bags: Sparse, indptr: NDArray[np.int64], targets: NDArray[np.int32], n
 
 
 def _at_most(bags: Sparse, limit: int) -> Sparse:
-    """Split entries above the limit into several, which have the same sum."""
+    """Split entries above the limit into several entries with the same sum."""
     times = -(-bags.value.astype(np.int64) // limit) if int(bags.value.max(initial=0)) > limit else None
     if times is None:
         return bags
@@ -170,7 +170,7 @@ class Lists:
 
 @dataclass(slots=True)
 class Vocabulary:
-    """Words of the repository, their parts, and the lexical terms made of the parts."""
+    """The words of a repository, their parts, and the lexical terms made of these parts."""
 
     words: dict[str, int] = field(default_factory=dict)
     part_ids: dict[str, int] = field(default_factory=dict)
@@ -217,7 +217,7 @@ def csr(rows: Sequence[Sequence[int]] | Lists) -> tuple[NDArray[np.int64], NDArr
 
 @dataclass(slots=True)
 class NumberedWords:
-    """The words of files, numbered file by file as they come."""
+    """The words of files, numbered in the order in which the files are added."""
 
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     numbers: array[int] = field(default_factory=lambda: array("i"))  # of every file's distinct words, in order
@@ -228,7 +228,7 @@ class NumberedWords:
 
 
 def chunk_bags(records: Sequence[FileRecord], words: NumberedWords) -> Sparse:
-    """Counts, chunk x word, of the chunks of all records in order; `words` holds the words of the same records."""
+    """The counts (chunk x word) of the chunks of all records in order; `words` has the words of the same records."""
     places = np.frombuffer(b"".join([record.bag_words for record in records]), np.int32)
     value = np.frombuffer(b"".join([record.bag_counts for record in records]), np.int32)
     sizes = np.array([size for record in records for size in record.bag_sizes], np.int64)
@@ -240,7 +240,7 @@ def chunk_bags(records: Sequence[FileRecord], words: NumberedWords) -> Sparse:
 
 
 def list_bags(word_lists: Iterable[Sequence[str]], vocabulary: Vocabulary) -> Sparse:
-    """Counts, row x word, from a list of words per row."""
+    """The counts (row x word), given a list of words per row."""
     lists = list(word_lists)
     column = np.array(vocabulary.add(list(chain.from_iterable(lists))), np.int32)
     row = np.repeat(np.arange(len(lists), dtype=np.int32), [len(words) for words in lists])

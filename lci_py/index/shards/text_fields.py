@@ -1,4 +1,4 @@
-"""The words of each field of the lexical shard, and the words that are embedded, from the same counts."""
+"""Counts the words of each field of the lexical shard, and the words that are embedded."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def text_fields(rows: SegmentRows, words: NumberedWords) -> TextFields:
 
 
 def embedded_words(rows: SegmentRows, content: Sparse, vocabulary: Vocabulary) -> Sparse:
-    """The embedded words of each chunk, chunk x word; `content` has the words of the code."""
+    """The words to embed for each chunk, chunk x word; `content` has the words of the code."""
     return Sparse.concat(
         content,
         _spread(_embedded_paths(rows, vocabulary), np.array(rows.chunk_file, np.int32)).scaled(EMBEDDED_PATH),

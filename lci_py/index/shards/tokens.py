@@ -1,10 +1,10 @@
 """The tokens of every chunk, for late interaction; and the tokens of every identifier part, to save the tokenizer.
 
-A chunk's vector is the sum of its tokens: it describes the subject and blurs the single words. So dense search also
-measures, for each token of the question, how close the closest token of a chunk is (docs/adr/0007-late-interaction.md).
+A chunk's vector is the sum of its tokens: it describes the subject but blurs single words. So dense search also
+measures how close the closest token of a chunk is to each token of the question (docs/adr/0007-late-interaction.md).
 Source: MaxSim in ColBERT (Khattab and Zaharia, SIGIR 2020), here with weights and with tokens without context.
 
-Few tokens are near a token of the question, and only chunks with one of these are examined. A query looks up the tokens
+Few tokens are near a token of the question, and only chunks that contain one are examined. A query looks up the tokens
 of an identifier part here, so it rarely has to load the tokenizer.
 """
 
@@ -58,7 +58,7 @@ def write_tokens(
         pointers: [chunks + 1] start of each chunk's tokens in `ids`.
         ids: Distinct token ids of each chunk.
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     from lci_py.index.shards.term_counts import narrow  # only writing needs it
 
@@ -182,7 +182,7 @@ class Run:
         self._lists: _Lists | None = None
 
     def size(self) -> int:
-        """A number above every token id."""
+        """A number above every token id in the run."""
         if not len(self._ids):
             return 0
         if not 0 <= int(self._ids.min()) <= int(self._ids.max()) < _MOST:
@@ -194,7 +194,7 @@ class Run:
         seen[self._ids] = True
 
     def lists(self, wanted: NDArray[np.int64], size: int) -> _Lists:
-        """The chunks of the tokens in `wanted`, perhaps also of others; all tokens are below `size`."""
+        """The chunks that contain the tokens in `wanted`, perhaps also other tokens; all tokens are below `size`."""
         if self._lists is not None:
             return self._lists
         if self._asked:
@@ -209,7 +209,7 @@ class Run:
 
 
 class _Lists:
-    """The chunks of each token."""
+    """For each token, the chunks that contain it."""
 
     def __init__(self, ids: NDArray[Any], owner: NDArray[Any], size: int) -> None:
         self._chunks = owner[np.argsort(ids, kind="stable")]
@@ -217,7 +217,7 @@ class _Lists:
         self._starts = np.cumsum(self._counts) - self._counts
 
     def closest(self, near: Near, tokens: int, chunks: int) -> NDArray[np.float32]:
-        """The value of each chunk's closest token for each token of the question: [tokens, chunks]; 0 if none."""
+        """For each token of the question, the value of each chunk's closest token: [tokens, chunks]; 0 for none."""
         counts = self._counts[near.tokens]
         ends = np.cumsum(counts)
         total = int(ends[-1]) if len(ends) else 0
@@ -228,7 +228,7 @@ class _Lists:
 
 
 class Near(NamedTuple):
-    """Tokens of the index that are near the tokens of a question."""
+    """Tokens of the index whose vectors are close to those of a question's tokens, with the squared cosines."""
 
     asked: NDArray[np.int64]  # [n] place of the question's token
     tokens: NDArray[np.int64]  # [n] token ids
@@ -253,7 +253,7 @@ class TokenBags:
 
     @cached_property
     def _runs(self) -> list[Run]:
-        """All runs, by slots."""
+        """All runs of all segments, in the order of slots."""
         runs = []
         for start, bags in zip(self._starts, self._segments, strict=False):
             for run in bags.runs():
@@ -263,7 +263,7 @@ class TokenBags:
 
     @cached_property
     def _vocabulary(self) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
-        """The tokens of the index, ascending, with their vectors and the lengths of these."""
+        """The tokens of the index, ascending, with their vectors and the vectors' lengths."""
         seen = np.zeros(
             max((run.size() for run in self._runs), default=0), np.bool_
         )  # faster than `unique`, which sorts
@@ -274,7 +274,7 @@ class TokenBags:
         return ids, codes, _lengths(codes)
 
     def _nearest(self, asked: NDArray[np.int64]) -> Near:
-        """The tokens of the index that are near each of the given tokens."""
+        """The tokens of the index whose vectors are near those of each given token."""
         unknown = np.array([token for token in asked.tolist() if token not in self._near], np.int64)
         if len(unknown):
             if len(self._near) > _REMEMBERED:
@@ -325,7 +325,7 @@ class TokenBags:
         return np.asarray(np.minimum(out, np.float32(1)))
 
     def _nearest_of(self, asked: NDArray[np.int64], seen: NDArray[np.bool_]) -> Near:
-        """The tokens marked in `seen` that are near each of the given tokens."""
+        """Of the tokens marked in `seen`, those near each given token."""
         ids = np.flatnonzero(seen)
         codes = self._codes(ids)
         return _join_near(_near((ids, codes, _lengths(codes)), self._codes(asked)))
@@ -334,7 +334,7 @@ class TokenBags:
 def _near(
     vocabulary: tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]], asked: NDArray[np.float32]
 ) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-    """For each of the vectors, the tokens of a vocabulary that are near it, and the squares of their cosines."""
+    """For each given vector, the tokens of a vocabulary that are near it, and the squares of their cosines."""
     ids, codes, lengths = vocabulary
     # Sums of whole numbers are exact in any order, so BLAS gives the same result on every machine.
     cosines = codes @ asked.T / lengths[:, None] / _lengths(asked)
@@ -351,7 +351,7 @@ def _join_near(found: Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]) -
 
 
 def _add_up(total: NDArray[np.float32], run: Run, every: Near, weights: NDArray[np.float32], size: int) -> None:
-    """Add to `total`, [chunks of the run], the weighted values of a question's tokens."""
+    """Add the weighted values of a question's tokens to `total`, [chunks of the run]."""
     lists = run.lists(every.tokens, size)
     for start in range(0, len(weights), _TOKENS):  # a question may have hundreds
         some = slice(*np.searchsorted(every.asked, (start, start + _TOKENS)))

@@ -108,7 +108,7 @@ class _Segment:
 class UnitColumns:
     """Reader of the shards of all segments, in public numbers: U units, F files.
 
-    Each array is read on first use, which raises DamagedIndexError if it is not what was written.
+    Each array is read on first use, which raises DamagedIndexError if it is damaged.
     """
 
     def __init__(self, shards: Sequence[Path], numbering: Numbering, paths: Callable[[], list[str]]) -> None:
@@ -147,7 +147,7 @@ class UnitColumns:
 
     @cached_property
     def kind(self) -> NDArray[np.uint8]:
-        """Indices of `UNIT_KINDS`."""
+        """The kind of each unit, as an index of `UNIT_KINDS`."""
         return self._column("unit_kind", 0, len(UNIT_KINDS))
 
     @cached_property
@@ -187,7 +187,7 @@ class UnitColumns:
 
     @cached_property
     def is_inner_test(self) -> NDArray[np.bool_]:
-        """Whether each unit is only in a test build, in a file with other code (Rust)."""
+        """Whether each unit exists only in test builds, though its file has other code (Rust)."""
         return self._unit_flag(TEST_BUILD) & ~self.is_test
 
     @cached_property
@@ -217,7 +217,7 @@ class UnitColumns:
 
     @cached_property
     def file_flags(self) -> NDArray[np.uint8]:
-        """Bits: TEST, TEXT, GENERATED."""
+        """The flags of each file: the bits TEST, TEXT and GENERATED."""
         return self._column("file_flags")
 
     @cached_property
@@ -239,7 +239,7 @@ class UnitColumns:
         return self._numbering.in_public_order(_COLUMNS[name][0], parts)
 
     def _numbers(self, name: str, target: str, *, least: int) -> NDArray[np.int32]:
-        """A column of numbers of another kind, `target`, as public numbers."""
+        """A column with numbers of rows of the kind `target`, converted to public numbers."""
         parts = []
         for i, segment in enumerate(self._segments):
             found = segment.bounded(name, least, segment.counts[target])

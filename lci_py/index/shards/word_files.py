@@ -1,7 +1,7 @@
 """Finds the files that can hold a text, by the postings of the lexical shard.
 
-A text may be a part of a longer word, and the shard has words without their endings, so this looks for terms that
-contain the text, in the bytes of the vocabulary. It works without numpy, whose import takes longer than the search.
+A text may be a part of a longer word, and terms are stemmed words. So the bytes of the vocabulary are searched for
+terms that contain the text. It works without numpy, whose import takes longer than the search.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class Part(NamedTuple):
 
 
 def words_in(text: str, *, whole: bool = False) -> list[Part]:
-    """The words of a text that must occur in a file that holds it, perhaps in longer words.
+    """The words of a text that a file with this text must contain, perhaps as parts of longer words.
 
     Args:
-        whole: Whether the ends of the text are the ends of words, too.
+        whole: Whether the text begins and ends at word boundaries.
     """
     found = []
     for match in _RUN.finditer(text):
@@ -70,7 +70,7 @@ class WordFiles:
         """The files that may hold a text of every clause, by public number; None if that excludes nothing.
 
         Args:
-            clauses: The alternative texts of each, from `words_in`.
+            clauses: For each clause its alternative texts, as words from `words_in`.
             folds: Whether case is ignored.
         """
         wanted = [clause for clause in clauses if clause and all(clause)]
@@ -118,7 +118,7 @@ class _Vocabulary:
         return found
 
     def uncertain(self, *, folds: bool) -> set[int]:
-        """Files with words that the index stores differently: too long ones, or letters with two capitals."""
+        """Files with words that the index cannot represent exactly: overlong words, or letters with two capitals."""
         return self._files([*self._long(), *(self._terms_containing(_LONG_S) or () if folds else ())])
 
     def _files_with(self, words: Sequence[Part]) -> set[int] | None:
@@ -141,7 +141,7 @@ class _Vocabulary:
         return found
 
     def _containing(self, word: str) -> list[int] | None:
-        """The terms of words that contain a text; None if these can be too many."""
+        """The terms of all words that contain a text; None if there may be too many."""
         ends = _ends(word)
         if ends is None:
             return None
@@ -169,7 +169,7 @@ class _Vocabulary:
         return found
 
     def _long(self) -> list[int]:
-        """The terms that may have been cut."""
+        """The terms that may be cut versions of overlong words."""
         return list(self._offsets.longest(_CUT))
 
     def _term(self, term: int) -> bytes:
@@ -199,15 +199,14 @@ class _Vocabulary:
 
 
 def _common_start(word: str, ends: Sequence[str]) -> str:
-    """The part of a word that it shares with all of its possible ends."""
+    """The prefix that a word shares with all of its possible `_ends`."""
     # An end is a beginning of the word, perhaps with a "y" after it.
     return word[: min((len(end) - (not word.startswith(end)) for end in ends), default=len(word))]
 
 
 def _ends(word: str) -> list[str] | None:
-    """The possible ends of the terms of words that contain a text, if `stem` may cut the text. None if it could be cut
-    completely, so that nothing of it is in the term.
-    """
+    """The forms to which stemming may shorten a text at the end of a word: possible ends of terms. None if nothing of
+    the text may remain."""
     if any(word in ending for ending in (*_ENDINGS, "ies")):
         return None
     found = []

@@ -30,7 +30,7 @@ def hook_run(index_dir: Path, refresh: Callable[[], object]) -> None:
 
 
 def note_failure(index_dir: Path, error: BaseException | None) -> None:
-    """Store why a run failed, for `last_failure`; None for success."""
+    """Store the error of a failed run for `last_failure`; None after a success."""
     if error is None:
         with contextlib.suppress(OSError):
             (index_dir / HOOK_LOG).unlink(missing_ok=True)
@@ -40,7 +40,7 @@ def note_failure(index_dir: Path, error: BaseException | None) -> None:
 
 
 def last_failure(index_dir: Path) -> str:
-    """Why the last run failed; "" if it did not."""
+    """Why the last run failed; "" if it succeeded."""
     try:
         with open(open_regular(index_dir / HOOK_LOG)[0], "rb") as file:
             return " ".join(file.read(_LOG_BYTES).decode("utf-8", "replace").split())

@@ -1,7 +1,7 @@
 """The cache: records of files and vectors of slow models, keyed by content, in a SQLite file beside the generations.
 
 A row that is missing or changed is computed again, so the cache may be deleted at any time. Each row carries a keyed
-hash: otherwise a cache that came with a clone would be believed. Only the holder of the writer's lock writes to it.
+hash: otherwise a cache that came with a clone would be trusted. Only the holder of the writer's lock writes to it.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class Cache:
         return found
 
     def put(self, table: str, items: Mapping[bytes, bytes], generation: int) -> bool:
-        """Store bodies by key, as used by a generation; returns whether all of them are stored."""
+        """Store bodies by key, and mark them as used by a generation; returns whether all of them are stored."""
         if not items:
             return True
         before = self._db
@@ -146,7 +146,7 @@ class Cache:
         return False
 
     def collect(self, most: int, records: Iterable[bytes], generation: int) -> None:
-        """Delete the least recently used rows, if the file is larger than `most` bytes; among equals, the oldest.
+        """Delete the least recently used rows (of equals the oldest) if the file is larger than `most` bytes.
 
         Args:
             records: Keys of the records that are in use.
@@ -194,7 +194,7 @@ class Cache:
 
     @contextmanager
     def _forgiving(self) -> Iterator[None]:
-        """On an error, continue without the cache. The writer replaces a file that would never work again."""
+        """A context in which an error disables the cache. The writer replaces a file that is permanently unusable."""
         try:
             yield
         except _TROUBLE as error:
@@ -207,7 +207,7 @@ class Cache:
 
 
 def _journal_is_harmless(database: Path) -> bool:
-    """Whether SQLite may roll back the transaction of a killed writer: its journal affects the database only.
+    """Whether SQLite may roll back the transaction of a killed writer, because its journal affects only the database.
 
     SQLite trusts a journal. One that came with a clone can name other journals at its end, and SQLite deletes the files
     that these names lead to.

@@ -140,7 +140,7 @@ def commit(
     Args:
         segments: Kept segments, and new ones in the staging folder.
         global_shards: By role: kept shards, and paths in the staging folder.
-        manifest: All other values.
+        manifest: The other values of the manifest.
     """
 
     def published(shards: Mapping[str, Shard | Path]) -> dict[str, Shard]:
@@ -184,7 +184,7 @@ def _move_shard(index_dir: Path, role: str, path: Path) -> Shard:
 
 
 def _as_is(index_dir: Path, shard: Shard) -> Shard:
-    """A kept shard with its current times: with outdated ones, as after a copy, every query would read it whole."""
+    """A kept shard with its current file times: with outdated ones, as after a copy, each query would read it whole."""
     verify(index_dir, shard)
     return replace(shard, mtime_ns=(state := shard_state(index_dir / shard.name))[1], ctime_ns=state[2])
 
@@ -236,12 +236,12 @@ def copy_shards(source: OpenIndex, roles: Sequence[str], index_dir: Path, folder
 
     Args:
         roles: The global shards.
-        index_dir: Until a manifest there names the copies, they are debris.
+        index_dir: The target index folder. Until a manifest there names the copies, they count as garbage.
         folder: The staging folder.
     Returns:
         The other index's manifest, with the copies instead of the shards, and without its other global shards.
     Raises:
-        DamagedIndexError: A shard is missing, or not what was written.
+        DamagedIndexError: A shard is missing or damaged.
         OSError: The disk is full.
     """
 

@@ -16,7 +16,7 @@ def index_elsewhere(root: Path, folder: Path, *, trust: bool) -> Path:
     """The index folder of a root in which this user may not write.
 
     Args:
-        folder: The usual place in it.
+        folder: The usual index folder in the root.
         trust: Whether an index that somebody else made counts.
     Raises:
         IndexWriteError: Neither the cache folder nor a temporary one can be written.

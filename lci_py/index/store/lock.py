@@ -71,7 +71,7 @@ def _acquire(index_dir: Path, wait: float) -> int:
 
 
 def _last_tries(index_dir: Path) -> int:
-    """Take the lock if nobody holds it any more; else raise the error that names its holder."""
+    """Take the lock if it has become free; else raise the error that names its holder."""
     holder = ""
     for _ in range(_TRIES):
         if number := _holder(index_dir / WRITE_LOCK):
@@ -142,7 +142,7 @@ def _try(index_dir: Path) -> int | None:
 
 
 def _make_way(path: Path) -> bool:
-    """Delete anything but a file at the lock's path; returns whether it is gone."""
+    """Delete whatever is at the lock's path unless it is a file; returns whether the path is free."""
     try:
         info = os.lstat(path)
         if stat.S_ISREG(info.st_mode):

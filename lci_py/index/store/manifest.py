@@ -1,4 +1,4 @@
-"""The manifest: the small file that names the shards, written last. Files that it does not name are debris.
+"""The manifest: the small file that names the shards, written last. Files that it does not name are garbage.
 
 The manifest and the shards may come from anywhere, such as a clone: names, sizes, kinds of file and checksums are
 checked before anything is opened, mapped or allocated.
@@ -52,7 +52,7 @@ _NUMBERS = ("files", "symbols", "units", "chunks", "bytes_read", "pending_chunks
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One file on disk."""
+    """A file of the index, as the manifest describes it."""
 
     name: str
     bytes: int
@@ -65,7 +65,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Some files of the repository, and their shards. A segment never changes; its counts include dead rows."""
+    """Some files of the repository, with their shards. A segment never changes; its counts include dead rows."""
 
     counts: dict[str, int]  # rows of each kind of `numbering.COUNTED`
     shards: dict[str, Shard]  # by role: symbols, bm25, facts, related; when embedded, dense and maybe tokens
@@ -134,9 +134,9 @@ def read_manifest(index_dir: Path, *, trust: bool = False) -> Manifest:
         trust: Accept the manifest whoever wrote it.
     Raises:
         NoIndexError: There is no manifest.
-        ShardVersionError: It is in a format this build does not read.
-        DamagedIndexError: It is not a manifest.
-        UntrustedIndexError: It was not written by this user on this machine.
+        ShardVersionError: The manifest is in a format this build does not read.
+        DamagedIndexError: The file is not a manifest.
+        UntrustedIndexError: The manifest was not written by this user on this machine.
         TrustKeyError: The key of the seal cannot be used.
     """
     path = index_dir / MANIFEST
@@ -162,10 +162,10 @@ def read_manifest(index_dir: Path, *, trust: bool = False) -> Manifest:
 
 
 def manifest_of(data: dict[str, Any]) -> Manifest:
-    """A manifest from its values.
+    """Make a manifest from its parsed JSON.
 
     Raises:
-        TypeError, AttributeError, KeyError, ValueError: One is not valid.
+        TypeError, AttributeError, KeyError, ValueError: A value is missing or invalid.
     """
     shards = _shards(data.pop("shards"))
     segments = tuple(Segment(item["counts"], _shards(item["shards"])) for item in data.pop("segments"))
@@ -249,15 +249,15 @@ class OpenIndex:
         return all(os.path.lexists(path) for path in paths)  # checked under the locks
 
     def verified(self, role: str, segment: int | None = None, *, thoroughly: bool = False) -> Path:
-        """Path of a shard whose content is what was written.
+        """The path of a shard, after a check that it is undamaged.
 
         Args:
             segment: Its segment; None for a global shard.
-            thoroughly: Compare its digest even if its times are as expected; else the reader compares the checksums of
-                what it reads.
+            thoroughly: Compare its digest even if its times are as expected. Otherwise readers check the checksums of
+                the blocks they read.
         Raises:
-            ShardMissingError: It does not exist.
-            DamagedIndexError: It holds something else.
+            ShardMissingError: The shard does not exist.
+            DamagedIndexError: The shard has another content.
         """
         owner = self.manifest if segment is None else self.manifest.segments[segment]
         shard = owner.shards.get(role)

@@ -30,10 +30,10 @@ _ELSEWHERE = f"or name a folder of your own in {CONFIG_VARIABLE}"
 
 
 def seal(text: bytes, *, of_fleet: bool = False) -> str:
-    """The seal of a text, in hex. Makes the key if there is none.
+    """The seal of a text, in hex. Creates the key if there is none.
 
     Raises:
-        TrustKeyError: The key cannot be made, or cannot be used.
+        TrustKeyError: The key cannot be created or used.
     """
     return _keyed_digest(text, ensure_key(of_fleet=of_fleet), of_fleet)
 
@@ -42,7 +42,7 @@ def is_sealed(text: bytes, found: object, *, of_fleet: bool = False) -> bool:
     """Whether `found`, which comes from disk, is the seal of a text; False without a key. No key is created.
 
     Raises:
-        TrustKeyError: There is a key, and it cannot be used.
+        TrustKeyError: There is a key, but it cannot be used.
     """
     key = _key(_FILES[of_fleet], create=False)
     if key is None or not isinstance(found, str) or not found.isascii():
@@ -91,7 +91,7 @@ def config_folder() -> Path:
 
 
 def _can_be_made(folder: Path) -> bool:
-    """Whether files can be written into a folder, which need not exist yet."""
+    """Whether files can be created in a folder, which need not exist yet."""
     while not os.path.lexists(folder) and folder != folder.parent:
         folder = folder.parent
     return os.path.isdir(folder) and os.access(folder, os.W_OK)
@@ -101,7 +101,7 @@ def temporary_folder() -> Path:
     """A private folder that lasts until the machine clears its temporary files; created if there is none.
 
     Raises:
-        OSError: It cannot be created, or somebody else could write there.
+        OSError: It cannot be created, or another user could write there.
     """
     import tempfile
     from contextlib import suppress
@@ -150,7 +150,7 @@ def _key(name: str, *, create: bool) -> bytes | None:
 
 
 def _check_folder(folder: Path, handle: int) -> None:
-    """Refuse a folder in which somebody else could put a key of their own."""
+    """Refuse a folder in which another user could put a key."""
     info = os.fstat(handle)
     if info.st_uid != os.geteuid():
         raise _unusable(folder, f"belongs to another user ({info.st_uid})", f"use a folder of your own, {_ELSEWHERE}")
@@ -160,7 +160,7 @@ def _check_folder(folder: Path, handle: int) -> None:
 
 
 def _read(path: Path, folder: int) -> bytes | None:
-    """The key in the folder, given as a descriptor; None if there is none."""
+    """Read the key in a folder, given as a descriptor; None if there is none."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         handle = os.open(path.name, flags, dir_fd=folder)
@@ -214,7 +214,7 @@ def _make(folder: int, key: str) -> None:
 
 
 def _rename_if_first(folder: int, name: str, key: str) -> None:
-    """Rename the new key unless there is one; under a lock, so that it cannot replace another process's key."""
+    """Rename the new key into place unless there is a key; under a lock, so that no other process's key is replaced."""
     import fcntl
 
     fcntl.flock(folder, fcntl.LOCK_EX)  # held until the descriptor is closed

@@ -39,7 +39,7 @@ class Entry(NamedTuple):
     Attributes:
         time: When it was answered, as TIME, UTC.
         mode: One of MODES.
-        intent: The plan's; None outside multiview.
+        intent: The plan's intent; None outside multiview.
         flags: Names of the given flags, without their values.
         results, total: Number of results shown, and of all.
         ms: Stage to milliseconds; `total` is the whole search, without the start of the program.

@@ -40,7 +40,7 @@ def status_report(
     Args:
         stale: Paths that have changed since they were indexed.
         skipped: From `skipped_paths`.
-        damaged: Whether a shard is missing or not what was written.
+        damaged: Whether a shard is missing or damaged.
     """
     built = datetime.strptime(manifest.built_at, BUILT_AT).replace(tzinfo=timezone.utc)
     counts = manifest.counts
@@ -97,7 +97,7 @@ def status_report(
 
 
 def exposures(index_dir: Path) -> tuple[bool, tuple[str, ...]]:
-    """(whether git tracks files of the index folder, a warning for each problem)."""
+    """Whether git tracks files of the index folder; and a warning for each problem."""
     warnings = []
     tracked = is_tracked(index_dir)
     if tracked:
@@ -116,7 +116,7 @@ def _sizes(shards: Mapping[str, Shard]) -> list[dict[str, Any]]:
 
 
 def lost_lines(files: Iterable[tuple[str, int, int]]) -> list[dict[str, Any]]:
-    """The files with the most lines that do not parse, from each file's path, such lines and all lines."""
+    """The files with the most lines that do not parse, given each file's path, number of such lines and of lines."""
     most = sorted((-lost, path, lines) for path, lost, lines in files if lost)[:_EXAMPLES]
     return [{"path": path, "lines": -lost, "of": lines} for lost, path, lines in most]
 
