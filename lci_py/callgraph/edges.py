@@ -127,7 +127,7 @@ class Spliced:
                 continue
             for at in range(start, stop, PIECE):
                 piece = self._former[at : min(at + PIECE, stop)]
-                piece = piece if self._present is None else self._present[piece]
+                piece = piece if self._present is None else self._present.take(piece)
                 yield piece.astype(self.dtype, copy=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:

@@ -532,7 +532,7 @@ def _places(keys: NDArray[Any], wanted: Sequence[int]) -> NDArray[Any]:
     places = []
     for start in range(0, len(unsigned), PIECE):
         piece = unsigned[start : start + PIECE]
-        some = np.flatnonzero(begins[piece >> np.uint32(16)])
+        some = np.flatnonzero(begins.take(piece >> np.uint32(16)))
         found = piece[some]
         places.append(start + some[asked[np.minimum(np.searchsorted(asked, found), len(asked) - 1)] == found])
     return np.concatenate([np.zeros(0, np.int64), *places])
