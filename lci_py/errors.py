@@ -358,7 +358,7 @@ class BudgetExceededError(LciError):
     def __init__(self, view: str, budget_ms: int, took_ms: float) -> None:
         super().__init__(
             f"{view} answered after {took_ms:,.0f} ms, with a time budget of {budget_ms:,} ms",
-            hint="raise --budget-ms, or search with --mode multiview, which answers with what there is",
+            hint="raise --budget-ms, or search with --mode multiview, which answers with the views that are ready",
             budget_ms=budget_ms,
         )
 
@@ -379,4 +379,4 @@ class InterruptedRun(LciError):
             hint = Indexing("", "", " goes on from there")
             super().__init__(message, hint=hint, kept_files=kept, files=files)
         else:
-            super().__init__("interrupted", hint="the index is as it was; run the command again")
+            super().__init__("interrupted", hint="the index is unchanged; run the command again")

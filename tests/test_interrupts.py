@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="signals and for
 _FILES = 60
 _STOPPED = re.compile(
     r"lci: (stopped: \d+ of \d+ files are kept, `lci index` goes on from there"
-    r"|interrupted, the index is as it was; run the command again)\n"
+    r"|interrupted, the index is unchanged; run the command again)\n"
 )
 #: Runs the program, and sends Ctrl-C to itself at the given step: at any function's call or return, imports included.
 _AT_STEP = """

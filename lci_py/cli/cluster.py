@@ -60,9 +60,9 @@ def _check(call: Invocation) -> None:
             if call.values.get(name) not in (None, False, ()):
                 raise UsageError(f"--{name.replace('_', '-')} is a flag of `lci cluster {other}`", hint="leave it out")
     if call.text("root") is not None:
-        raise UsageError("a fleet has no --root", hint="name it with --store")
+        raise UsageError("a fleet has no --root", hint="name the fleet with --store")
     if not call.text("store"):
-        raise UsageError("which fleet?", hint="name a folder or a URL with --store")
+        raise UsageError("no fleet is named", hint="name a folder or a URL with --store")
 
 
 def _index(call: Invocation) -> int:
@@ -109,7 +109,9 @@ def _clean(call: Invocation) -> int:
 def _repositories(path: str | None) -> list[tuple[str, str]]:
     """The lines of the file: name and source."""
     if not path:
-        raise UsageError("which repositories?", hint="name a file with --repos: NAME PATH[@REVISION] on each line")
+        raise UsageError(
+            "no repositories are named", hint="name a file with --repos: NAME PATH[@REVISION] on each line"
+        )
     try:
         text = Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

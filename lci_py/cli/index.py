@@ -116,7 +116,7 @@ def _branches(call: Invocation) -> tuple[str, ...] | None:
 def _ignore_files(call: Invocation) -> bool | None:
     """Whether ignore files count; None if no flag sets it."""
     if call.flag("ignore") and call.flag("no_ignore"):
-        raise UsageError("--ignore and --no-ignore cannot be used together", hint="they are opposites")
+        raise UsageError("--ignore and --no-ignore cannot be used together", hint="choose one of them")
     return True if call.flag("ignore") else False if call.flag("no_ignore") else None
 
 
@@ -140,7 +140,7 @@ def _repository_and_files(call: Invocation) -> tuple[str | None, tuple[str, ...]
             f"one PATH only, not {len(names)}", hint="to refresh some files of a repository: lci index --files NAME …"
         )
     if names and root is not None:
-        raise UsageError("PATH and --root cannot be used together", hint="each names the repository")
+        raise UsageError("PATH and --root cannot be used together", hint="both name the repository")
     return (names[0] if names else root), None
 
 

@@ -142,7 +142,7 @@ def _runner(call: Invocation) -> Callable[[Invocation], int]:
 def _in_workspace(call: Invocation, name: str) -> Invocation:
     """Set the root of a command to the workspace that it names."""
     if call.text("root") is not None or (call.command == "index" and call.texts("argument") and not call.flag("files")):
-        raise UsageError("--workspace and a root cannot be used together", hint="each of them says what is searched")
+        raise UsageError("--workspace and a root cannot be used together", hint="both choose what is searched")
     if call.text("branches") is not None:
         hint = "--branches is about the git of one repository; name it with --root"
         raise UsageError("--workspace and --branches cannot be used together", hint=hint)

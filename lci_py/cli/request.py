@@ -280,9 +280,7 @@ def _context(values: Mapping[str, object]) -> tuple[int, int] | None:
     if not given:
         return None
     if values.get("snippet") is not None:
-        raise UsageError(
-            "--snippet and --context cannot be used together", hint="each of them says how many lines are shown"
-        )
+        raise UsageError("--snippet and --context cannot be used together", hint="both set the number of lines shown")
     around = around or 0
     return (around if before is None else before, around if after is None else after)
 
@@ -404,7 +402,7 @@ def _without_negations(given: tuple[str, ...], exclude: tuple[str, ...]) -> dict
     path = tuple(glob for glob in given if not glob.startswith("!"))
     if path != given[: len(path)]:
         raise UsageError(
-            "-g GLOB after -g !GLOB", hint="write those with ! last: they leave out what the others take in"
+            "-g GLOB after -g !GLOB", hint="write globs with ! last: they exclude files that the others include"
         )
     return {"path": path, "exclude": exclude + tuple(glob[1:] for glob in given[len(path) :])}
 

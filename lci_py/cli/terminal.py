@@ -176,7 +176,7 @@ def _pager() -> list[str]:
         command = shlex.split(text)
     except ValueError as error:
         raise ConfigError(
-            f"the pager {text!r} is not a command: {error}", hint="set LCI_PAGER or PAGER anew"
+            f"the pager {text!r} is not a command: {error}", hint="set LCI_PAGER or PAGER to a command"
         ) from error
     return [] if command == ["cat"] else command
 

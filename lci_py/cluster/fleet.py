@@ -140,7 +140,9 @@ def write_fleet(objects: Objects, fleet: Fleet, after: int) -> Fleet:
     """
     now = former_fleet(objects)
     if (now.generation if now is not None else 0) != after:
-        raise IndexWriteError(f"{objects.url}: another run has published a fleet meanwhile", hint="run it again")
+        raise IndexWriteError(
+            f"{objects.url}: another run has published a fleet meanwhile", hint="run the command again"
+        )
     fleet = replace(fleet, generation=after + 1)
     data = {"format": FLEET_FORMAT, **asdict(fleet), "seal": None}
     data["seal"] = seal(canonical(data), of_fleet=True)

@@ -268,8 +268,8 @@ def index_fleet(
     names = {one.name for one in repositories}
     if len(names) != len(repositories) or not names:
         raise UsageError(
-            "the repositories of a fleet need different names, and there must be one",
-            hint="look at the list of repositories",
+            "a fleet needs at least one repository, and their names must differ",
+            hint="check the list of repositories",
         )
     for name in names:
         check_name(name)
@@ -285,7 +285,7 @@ def index_fleet(
             progress("index", done, len(todo))
     warnings |= {f"{name} has no files to index" for name in names - {part.name for part in parts}}
     if not parts:
-        raise IndexWriteError("none of the repositories has files to index", hint="look at the list of repositories")
+        raise IndexWriteError("no repository has files to index", hint="check the list of repositories")
     fleet = replace(before, built_at=built_at, program=program).ordered(parts)
     if fleet.parts == before.parts:
         return IndexedFleet(before, [], False, sorted(warnings))

@@ -93,7 +93,7 @@ class Objects:
             raise ShardMissingError(f"{self.url} has no {name}", hint="make it with `lci cluster index`") from None
         except Exception as error:  # each file system of fsspec has errors of its own
             why = f"{self.url}: {name} cannot be read ({_reason(error)})"
-            raise StoreError(why, hint="look whether the store is there") from error
+            raise StoreError(why, hint="check that the store exists") from error
 
     @contextmanager
     def _writing(self, name: str) -> Iterator[None]:
@@ -104,7 +104,7 @@ class Objects:
             yield
         except Exception as error:
             why = f"{self.url}: {name} cannot be written ({_reason(error)})"
-            raise IndexWriteError(why, hint="see who may write there") from error
+            raise IndexWriteError(why, hint="check the permissions of the store") from error
 
     def read(self, name: str, most: int) -> bytes:
         """A small object that is not named by its content.
@@ -116,7 +116,9 @@ class Objects:
         with self._reading(name), self._files.open(f"{self._base}/{name}", "rb") as file:
             found: bytes = file.read(most + 1)
         if len(found) > most:
-            raise StoreError(f"{self.url}: {name} is larger than any object may be", hint="look who else writes there")
+            raise StoreError(
+                f"{self.url}: {name} is larger than any object may be", hint="check who else writes to the store"
+            )
         return found
 
     def replace(self, name: str, data: bytes) -> None:
@@ -212,7 +214,8 @@ class Objects:
                 yield block
         if left or digest.hexdigest() != named.sha:
             raise StoreError(
-                f"{self.url}: {named.name} does not hold what was written", hint="run `lci cluster index` for it again"
+                f"{self.url}: {named.name} has changed since it was written",
+                hint="run `lci cluster index` for it again",
             )
 
     def listed(self) -> list[ListedObject]:

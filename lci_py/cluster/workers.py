@@ -182,7 +182,7 @@ def _in_processes(
         raise
     except Exception as error:
         how = f"{type(error).__name__}: {error}"
-        raise IndexWriteError(f"its process has failed ({how})", hint="run `lci index` on the repository") from error
+        raise IndexWriteError(f"its worker process failed ({how})", hint="run `lci index` on the repository") from error
     finally:
         _kill(children)
         for child in children:
@@ -194,7 +194,7 @@ def _received(child: Child) -> list[Any]:
     if found is None:
         child.close()
         how = f"by signal {child.ended_by()}" if child.ended_by() else "by itself"
-        raise IndexWriteError(f"its process has ended {how}", hint="run `lci index` on the repository to see why")
+        raise IndexWriteError(f"its worker process ended {how}", hint="run `lci index` on the repository to see why")
     return found
 
 
@@ -234,7 +234,7 @@ def connect(
     except (OSError, TimeoutError, ValueError) as error:
         raise IndexError_(
             f"the scheduler {scheduler} does not answer ({error})",
-            hint="look whether it runs, and whether it wants TLS",
+            hint="check that it runs, and whether it requires TLS",
         ) from None
     with client:
         yield DaskWorkers(client, TIMEOUT if timeout is None else timeout)
@@ -301,7 +301,7 @@ class DaskWorkers:
                 returned = task.result()
             except Exception as error:
                 raise IndexWriteError(
-                    f"a worker has failed ({type(error).__name__}: {error})", hint="look at the logs of the workers"
+                    f"a worker has failed ({type(error).__name__}: {error})", hint="see the logs of the workers"
                 ) from error
             if isinstance(returned, LciError):
                 raise returned
@@ -315,7 +315,7 @@ class DaskWorkers:
         from distributed import wait
 
         found: list[Any] = [
-            IndexError_("no worker has answered in time", hint="look whether the workers run") for _ in calls
+            IndexError_("no worker has answered in time", hint="check that the workers run") for _ in calls
         ]
         names = workers_of(self.client, self._timeout)
         groups: dict[str, list[int]] = defaultdict(list)
@@ -335,7 +335,7 @@ class DaskWorkers:
                 for place, answer in zip(places, task.result(), strict=True):
                     found[place] = answer
             elif task.status == "error":
-                why = IndexError_(f"its worker has failed ({task.exception()})", hint="look at the worker's log")
+                why = IndexError_(f"its worker has failed ({task.exception()})", hint="see the worker's log")
                 for place in places:
                     found[place] = why
         if late := [task for task in tasks if task.status not in ("finished", "error")]:

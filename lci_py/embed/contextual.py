@@ -154,7 +154,7 @@ class ContextualEncoder:
         special = int(self._tokenizer.num_special_tokens_to_add(is_pair=False))
         if min(bounds) <= special:
             raise BadModelError(
-                f"{self.folder.path}: it allows only texts of {min(bounds)} tokens", hint="correct its limit"
+                f"{self.folder.path}: it allows only texts of {min(bounds)} tokens", hint="raise its limit of tokens"
             )
         return min(bounds)
 

@@ -103,7 +103,7 @@ def _decode(data: bytes, place: Place) -> FileRecord:
     inflate = zlib.decompressobj()
     plain = inflate.decompress(data, _MAX_BYTES)
     if not inflate.eof:
-        raise ValueError("not a record: cut off")
+        raise ValueError("the record is cut off")
     length = int.from_bytes(plain[:4], "little")
     header = json.loads(plain[4 : 4 + length])
     chunks = _values(Chunk, header["chunks"])
@@ -115,7 +115,7 @@ def _decode(data: bytes, place: Place) -> FileRecord:
     marks = flow + header["flow"]
     sizes_fit = min(header["flow"], header["marks"], *sizes) >= 0 and len(sizes) == len(chunks)
     if len(plain) != marks + header["marks"] or not sizes_fit:
-        raise ValueError("not a record: its parts do not fit together")
+        raise ValueError("the record is damaged: its parts do not fit together")
     return FileRecord(
         path=place.path,
         size=place.size,

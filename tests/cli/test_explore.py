@@ -200,8 +200,8 @@ def test_filters_hold_for_every_piece(explore: Callable[..., Ran]) -> None:
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        ((), "there is no question"),
-        (("",), "there is no question"),
+        ((), "the question is missing"),
+        (("",), "the question is missing"),
         (("--diff", "HEAD", "HEAD~1"), "--diff takes one revision"),
         (("x", "--kind", "nonesuch"), "unknown kind"),
         (("x", "--max-tokens", "0"), "--max-tokens must be at least 1"),

@@ -105,7 +105,7 @@ def test_pages_and_paths(similar: Callable[..., Ran]) -> None:
 
 @pytest.mark.parametrize(
     ("argv", "said"),
-    [(("swep",), "did you mean sweep?"), (("lib/pool.py:99",), "no definition is at"), (("",), "there is no code")],
+    [(("swep",), "did you mean sweep?"), (("lib/pool.py:99",), "no definition is at"), (("",), "the code is missing")],
 )
 def test_errors(similar: Callable[..., Ran], argv: tuple[str, ...], said: str) -> None:
     ran = similar(*argv)

@@ -81,7 +81,7 @@ def test_the_next_command_removes_what_a_killed_one_has_left(temporary: Path) ->
 def test_a_job_whose_process_is_killed_is_an_error_that_says_so() -> None:
     with pytest.raises(IndexWriteError, match="by signal 9"):
         in_a_process(_killed)
-    with pytest.raises(IndexWriteError, match="its process has failed .ValueError: invalid literal"):
+    with pytest.raises(IndexWriteError, match="its worker process failed .ValueError: invalid literal"):
         in_a_process(int, "x")
     assert in_a_process(max, 1, 2) == 2
 

@@ -109,7 +109,7 @@ def test_the_message_as_json(root: Path) -> None:
 
 def test_full_does_not_look_at_what_is_kept_and_says_so(root: Path) -> None:
     ended = _ended(root, signal.SIGINT, "--full")
-    assert ended.stderr == "lci: interrupted, the index is as it was; run the command again\n"
+    assert ended.stderr == "lci: interrupted, the index is unchanged; run the command again\n"
     assert app.build_index(str(root), jobs=2, full=True).reused_files == 0
 
 

@@ -127,7 +127,9 @@ class _Desk:
         try:
             os.chdir(folder)
         except OSError as error:
-            raise BadPathError(f"cannot open {folder}: {error.strerror}", hint="is it still there?") from error
+            raise BadPathError(
+                f"cannot open {folder}: {error.strerror}", hint="check that the folder still exists"
+            ) from error
         from lci_py import app
 
         # A folder that is open in the client is in some repository, or is one; that of --root is taken as it is.

@@ -160,7 +160,7 @@ def editor_command(places: Sequence[tuple[str, int]], environment: Mapping[str, 
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise ConfigError(f"{variable} is not a command: {error}", hint="set it anew") from error
+        raise ConfigError(f"{variable} is not a command: {error}", hint="set it to the command of an editor") from error
     own = [word for word in words if "{path}" in word or "{line}" in word]
     if own:
         start = words.index(own[0])

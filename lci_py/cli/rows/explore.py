@@ -42,7 +42,7 @@ def _request(call: Invocation, _shape: str) -> ExploreRequest:
     question = plain_text(" ".join(words))
     if not question.strip() and not places:
         shell = "lci explore QUESTION…, a FILE:LINE, - for stdin, or --diff"
-        raise UsageError("there is no question", hint=Words(shell, "give words, or a FILE:LINE"))
+        raise UsageError("the question is missing", hint=Words(shell, "give words, or a FILE:LINE"))
     return ExploreRequest(question, filters, max_tokens, tuple(places), offset=offset)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def _request(call: Invocation, _shape: str) -> HistoryRequest:
     text = (call.text("argument") or "").strip()
     if not text:
-        raise UsageError("there is no target", hint="lci history NAME, FILE:LINE or FILE")
+        raise UsageError("the target is missing", hint="lci history NAME, FILE:LINE or FILE")
     path, first, last = place_from_root(text, call) or (None, None, None)
     if last is not None:
         raise UsageError(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def _request(call: Invocation, _shape: str) -> ShowRequest:
     targets = tuple(_target(text, call) for text in call.texts("argument"))
     if not targets:
-        raise UsageError("there is no target", hint=Words("lci show TARGET…", "give names, ids or FILE:LINE"))
+        raise UsageError("the target is missing", hint=Words("lci show TARGET…", "give names, ids or FILE:LINE"))
     return ShowRequest(
         targets,
         flag_filters(call),

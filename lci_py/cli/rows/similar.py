@@ -23,7 +23,9 @@ def _request(call: Invocation, _shape: str) -> SimilarRequest:
     common = (flag_filters(call), number(call.values, "limit") or 10, number(call.values, "offset") or 0)
     code = standard_input() if text == "-" else text if _CODE.search(text) else None
     if not (text if code is None else code).strip():
-        raise UsageError("there is no code", hint=Words("lci similar FILE:LINE, NAME, or - for stdin", "give a target"))
+        raise UsageError(
+            "the code is missing", hint=Words("lci similar FILE:LINE, NAME, or - for stdin", "give a target")
+        )
     if code is not None:
         return SimilarRequest("", None, plain_text(code), *common)
     place = place_from_root(text.strip(), call)

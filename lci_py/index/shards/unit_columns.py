@@ -98,7 +98,7 @@ class _Segment:
         """As `column`, after a check that the numbers are in [least, beyond)."""
         found = self.column(name)
         if len(found) and not least <= int(found.min()) <= int(found.max()) < beyond:
-            raise self.damaged(f"{name} names what does not exist")
+            raise self.damaged(f"{name} refers to rows that do not exist")
         return found
 
     def damaged(self, what: str) -> DamagedIndexError:

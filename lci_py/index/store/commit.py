@@ -264,7 +264,7 @@ def _copy(path: Path, target: Path, shard: Shard) -> None:
         raise DamagedIndexError(f"{shard.name} cannot be read ({error.strerror})") from error
     with open(handle, "rb") as old, target.open("xb") as new:
         if info.st_size != shard.bytes:
-            raise DamagedIndexError(f"{shard.name} does not hold what was written")
+            raise DamagedIndexError(f"{shard.name} has changed since it was written")
         left = shard.bytes
         while left > 0 and (block := old.read(min(left, _BLOCK))):
             new.write(block)

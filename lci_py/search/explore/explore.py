@@ -63,7 +63,7 @@ class _Work:
             if request.revision is not None:
                 return ExploreAnswer(request, (), (), index_info(self._snapshot))
             raise UsageError(
-                "nothing indexed is at the place", hint="give a question in words, or the line of a definition"
+                "no indexed code is at this location", hint="give a question in words, or the line of a definition"
             )
         words = read_text(read_fields(text, request.filters)[0]) if text else None
         wanted = LineMatcher(words.terms, words.phrases, words.forms) if words else LineMatcher(())

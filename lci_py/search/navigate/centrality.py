@@ -79,7 +79,7 @@ def _edges(
     if len(ends) and not 0 <= int(ends.min()) <= int(ends.max()) < len(owner):
         raise DamagedIndexError("the graph has edges between nodes that do not exist")
     if len(owner) and not 0 <= owner.max() < graph.n_symbols + graph.n_files:
-        raise DamagedIndexError("the graph has anonymous functions in nothing")
+        raise DamagedIndexError("the graph has anonymous functions inside symbols or files that do not exist")
     source, target = owner[source], owner[target]
     sure = np.array([confidence(step) for step in range(256)])
     weight = np.where(graph.kind == CALLS, sure[graph.step], 1.0)

@@ -152,7 +152,7 @@ def decode(data: bytes) -> Flow:
     except (zlib.error, struct.error, TypeError, KeyError, IndexError, RecursionError) as error:
         raise ValueError(f"not constraints: {error}") from error
     if not good:
-        raise ValueError("not constraints: the parts do not fit together")
+        raise ValueError("the constraints are damaged: their parts do not fit together")
     return found
 
 
@@ -160,7 +160,7 @@ def _inflate(data: bytes) -> bytes:
     inflate = zlib.decompressobj()
     plain = inflate.decompress(data, _MOST_BYTES)
     if not inflate.eof:
-        raise ValueError("not constraints: cut off")
+        raise ValueError("the constraints are cut off")
     return plain
 
 

@@ -145,12 +145,12 @@ def read_marks(data: bytes) -> Marks:
     except zlib.error as error:
         raise ValueError(f"no marks: {error}") from error
     if not inflate.eof or len(plain) % 4:
-        raise ValueError("no marks: cut off")
+        raise ValueError("the marks are cut off")
     numbers = np.frombuffer(plain, "<u4").astype(np.int64)
     sizes = numbers[: len(_LISTS)].tolist()
     lengths = [size for size in sizes[: len(_SPANS)] for _ in range(2)] + sizes[len(_SPANS) :]
     if len(sizes) != len(_LISTS) or len(numbers) != len(_LISTS) + sum(lengths):
-        raise ValueError("no marks: its parts do not fit together")
+        raise ValueError("the marks are damaged: their parts do not fit together")
     *columns, _ = np.split(numbers[len(_LISTS) :], np.cumsum(lengths))
     spans = []
     for place in range(len(_SPANS)):

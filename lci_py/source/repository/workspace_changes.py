@@ -85,9 +85,11 @@ def add(name: str, paths: Sequence[str], called: str | None = None) -> tuple[Wor
             continue
         own = called if called is not None else os.path.basename(target)
         if not own or _BAD.search(own):
-            raise UsageError(f"{own!r} cannot be the name of a repository", hint="choose another: --named NAME")
+            raise UsageError(f"{own!r} cannot be the name of a repository", hint="choose another name: --named NAME")
         if (taken := held.get(own)) is not None:
-            raise UsageError(f"{own} is {taken} already", hint=f"choose another name for {target}: --named NAME")
+            raise UsageError(
+                f"the name {own} is taken by {taken}", hint=f"choose another name for {target}: --named NAME"
+            )
         if (other := next((one for one in held.items() if _overlap(one[1], target)), None)) is not None:
             raise UsageError(
                 f"{target} and {other[0]} ({other[1]}): one lies inside the other",
