@@ -360,7 +360,7 @@ def test_adding_listing_and_removing(run: Run, few: Path, data: Path) -> None:
         assert ran.code == 2
         return ran.err
 
-    assert f"a is {few}/a already" in fails("add", "few", "x/a")
+    assert f"the name a is taken by {few}/a" in fails("add", "few", "x/a")
     assert "one lies inside the other" in fails("add", "few", "a/pkg")
     assert "does not exist" in fails("add", "few", "nowhere")
     assert "is not a folder" in fails("add", "few", "b/two.py")
