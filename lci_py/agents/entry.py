@@ -107,7 +107,7 @@ class Entry(NamedTuple):
         return self._checked(text, wanted)
 
     def by_hand(self) -> str:
-        """What a person would write into the file."""
+        """The entry in the form in which a user would write it into the file."""
         return self._table.text() if self.toml else json.dumps(self._nested(self.keys))
 
     @property

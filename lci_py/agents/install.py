@@ -107,7 +107,7 @@ def _cannot_start(*, server: bool) -> list[str]:
 
 @dataclass(slots=True)
 class _Row:
-    """What was done to one file of one agent."""
+    """What an action did to one file of one agent."""
 
     part: Part
     base: str  # the folder that the path starts at, and that no link leads out of
@@ -169,7 +169,7 @@ class _Run:
         return signs
 
     def act(self, agent: Agent, part: Part) -> list[_Row]:
-        """Carry out the action on the files of a part; returns a row for each file that is concerned."""
+        """Carry out the action on the files of a part; returns a row for each relevant file."""
         rows = self._rows(agent, part)
         here = [row for row in rows if row.state in _HERE or (row.ours and not self.writes)]
         rows = (here if self._action == "uninstall" else here[:1]) or rows[:1]

@@ -139,7 +139,7 @@ class ChangedFiles(NamedTuple):
 
 
 def changed_look_ups(old: ChangedFiles, new: ChangedFiles) -> dict[int, list[LookUp]]:
-    """By key, the look-ups to which the changed files contribute something else than before."""
+    """By key, the look-ups to which the changed files contribute something different after the change."""
     before: dict[LookUp, list[object]] = defaultdict(list)
     after: dict[LookUp, list[object]] = defaultdict(list)
     for found, (tables, files) in ((before, old), (after, new)):

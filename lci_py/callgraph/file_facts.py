@@ -69,7 +69,7 @@ class CallSite(NamedTuple):
 
 
 class BaseName(NamedTuple):
-    """The name of a base type; `line` and the index `place` are those of the derived type."""
+    """The name of a base type; `line` and `place` are the line and the index of the derived type."""
 
     symbol: int
     name: str

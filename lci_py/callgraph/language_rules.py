@@ -152,12 +152,12 @@ CONTAINERS = frozenset(
 
 
 def is_transparent(language: str, name: str) -> bool:
-    """Whether calls on such a type go to its type argument, as for a smart pointer."""
+    """Whether calls on a type of this name go to its type argument, as for a smart pointer."""
     return name in TRANSPARENT and not has_rule(language, "strict_types")
 
 
 def is_container(language: str, name: str) -> bool:
-    """Whether such a type has elements; Java's `Optional` and the like have one."""
+    """Whether a type of this name has elements; Java's `Optional` and the like have one."""
     return name in CONTAINERS or (name in TRANSPARENT and has_rule(language, "strict_types"))
 
 

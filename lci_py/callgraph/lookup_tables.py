@@ -169,7 +169,7 @@ class Tables(Protocol):
         """Types with a base whose last name segment is `name`; each once, ascending."""
 
     def stored(self, kind: int, owner: str | None, name: str) -> Sequence[tuple[int, StoredFunction]]:
-        """What is stored in a slot, as (file, item), by file, in text order. An `owner` of None stands for any."""
+        """The items stored in a slot, as (file, item), by file, in text order. None as `owner` stands for any."""
 
     def declaring(self, qualified_name: str) -> Sequence[int]:
         """Files that declare a type, module or namespace of that qualified name; ascending."""

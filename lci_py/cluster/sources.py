@@ -248,7 +248,7 @@ def _write_commit(repository: Repository, commit: str, run: Run, target: Path) -
 
 
 def _is_harmless(path: str) -> bool:
-    """Whether a path in a git tree stays below the folder: git writes only such paths, a hostile tree may not."""
+    """Whether a path in a git tree stays below the folder. Git writes only such paths, a hostile tree may not."""
     return all(part not in ("", ".", "..") and part.lower() != ".git" for part in path.split("/")) and "\0" not in path
 
 

@@ -49,7 +49,7 @@ class Whole:
         """Continue only if all values asked for so far are known."""
 
     def once(self, _what: Hashable, make: Callable[[], _T]) -> _T:
-        """Compute a value that a repeated search need not compute again, if all was settled before."""
+        """Compute a value. When a search is repeated with more statistics, a value that did not lack any is reused."""
         return make()
 
     def total(self, _what: Hashable, own: _T) -> _T:

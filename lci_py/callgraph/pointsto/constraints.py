@@ -288,7 +288,7 @@ class Constraints:
         return bool(self._uses[node]) or node in self._passed
 
     def object_of(self, what: str, number: int) -> int:
-        """The object that stands for something, created once: a function's rest parameter, its generator, ..."""
+        """The object created for something, once: for a function's rest parameter, for its generator, ..."""
         found = self._made.get((what, number))
         if found is None:
             found = self._made[what, number] = self.new_object(what in _PLAIN)

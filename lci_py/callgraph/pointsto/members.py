@@ -107,7 +107,7 @@ class PointsTo(Constraints):
 
     @cached_property
     def patterns(self) -> dict[int, re.Pattern[str]]:
-        """Names with a computed part, as in `getattr(x, "visit_" + kind)`: number to a pattern of what they may be."""
+        """Names with a computed part, as in `getattr(x, "visit_" + kind)`: number to a pattern of possible names."""
         return {
             number: re.compile(r"\w+" if text == ir.ANY_NAME else r"\w+".join(map(re.escape, text.split("*"))))
             for text, number in self.names.items()

@@ -46,7 +46,7 @@ class Nodes(NamedTuple):
 
 
 def program_of(tables: Tables, sites: SiteCounts, files: Iterable[int]) -> Program:
-    """The constraints of those of the given files that the analysis covers."""
+    """The constraints of the given files, as far as the analysis covers them."""
     look_ups = LookUps(tables, sites)
     imports = Meanings(look_ups)
     found = []
@@ -109,7 +109,7 @@ def solve_program(program: Program, tables: Tables) -> Solution:
 
 
 class Submodules:
-    """Finds a module's file inside the package or folder that a file stands for, among the program's files."""
+    """Finds a module's file in a package or folder, which is given as its `__init__` or index file."""
 
     def __init__(self, places: Mapping[str, int], heads: Sequence[FileHead]) -> None:
         self._places = places

@@ -116,7 +116,7 @@ class Solver:
         )
 
     def _is_by_pattern(self, value: int) -> bool:
-        """Whether a value stands for the members of an object whose names match a pattern."""
+        """Whether a value represents all members of an object whose names match a pattern."""
         return value & KIND == METHOD and self.points.parts(value)[1] in self.points.patterns
 
     # --- calls ----------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def holder_of(item: Import) -> str:
 
 
 def submodule_paths(path: str, name: str) -> tuple[str, ...]:
-    """The possible paths of a module inside the package or folder that a file stands for, by priority."""
+    """The possible paths of a module inside a package or folder (given by its main file), by priority."""
     stem, _, suffix = path.rpartition(".")
     folder = posixpath.dirname(path) if stem.rpartition("/")[2] in INDEX_NAMES else stem
     inside = (f"{name}.{suffix}", f"{name}/__init__.{suffix}", f"{name}/mod.{suffix}")
@@ -70,7 +70,7 @@ class ImportResolver:
         return imported or self._heads[found.file].package == self._heads[own].package
 
     def submodule(self, file: int, name: str) -> tuple[int, ...]:
-        """The file of a module in the package or folder that a file stands for."""
+        """The file of a module in a package or folder, which is given as its `__init__` or index file."""
         for path in submodule_paths(self._heads[file].path, name):
             found = self._look.at(path)
             if found >= 0:

@@ -92,7 +92,7 @@ def targets_without_call(targets: Targets, known: dict[int, Definition], *, of_m
 
 
 class _Candidate(NamedTuple):
-    """One of several overloads, with the parameter type for each argument.
+    """One of several overloads, compared with the arguments of a call.
 
     Attributes:
         target: Symbol and step.

@@ -98,7 +98,7 @@ class StoredValues:
         return self._targets(self._of_attribute(caller, steps, name, _HOPS))
 
     def of_name(self, caller: int, name: str) -> Targets:
-        """The functions that a variable may hold, itself or in the table from which its value comes."""
+        """The functions that a variable may hold, directly or as an entry of a table."""
         return self._targets(self._held_functions(caller, (Step(NAME, name.lstrip("$")),)))
 
     def _held_functions(self, place: int, steps: Expr, hops: int = _HOPS) -> dict[int, Definition]:

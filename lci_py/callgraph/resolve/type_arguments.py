@@ -90,7 +90,7 @@ class TypeArguments:
         return next(filter(None, (self.of_row(value, row, depth) for row in self._look.hints(value.at, ""))), rows)
 
     def of_row(self, method: Value, row: TypeHint, depth: int) -> Values:
-        """The values of a declaration in a method of an object with type arguments; () if it names none of these."""
+        """The values of a declaration in a method of an object with type arguments; () if it uses no type parameter."""
         around = self._look.enclosing(method.at) if method.at is not None and method.text[:1] == "<" else None
         return self._substitute(method._replace(kind=INSTANCE, at=around), row, depth) if around is not None else ()
 

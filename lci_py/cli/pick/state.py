@@ -31,7 +31,7 @@ class View:
 
 
 class Picker:
-    """The state, and the effects of keys on it."""
+    """The state of the picker, and what each key does to it."""
 
     def __init__(
         self, engine: Engine, worker: Worker, mode: str, filters: Filters, changed: Callable[[], object]
@@ -73,7 +73,7 @@ class Picker:
         return entry._replace(line=shown.text.match) if shown is not None and shown.entry == entry else entry
 
     def begin(self) -> None:
-        """List entries before anything is typed, and load what the first letter needs."""
+        """List entries before the user types anything, and load what the first query needs."""
         self.search()
         mode, filters = self.mode, self.filters
         self._worker.ask("warm", lambda: questions.search(self._engine, "any word", mode, filters), lambda _: None)

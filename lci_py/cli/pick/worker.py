@@ -1,4 +1,4 @@
-"""One thread that runs queries, while the terminal goes on. Of the queries of a kind only the newest counts."""
+"""A thread that runs queries while the terminal stays responsive. Of the queries of a kind only the newest counts."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ class GenerationBuilder:
             self._waiting[number] = record
 
     def _write_symbols(self) -> list[NDArray[Any]]:
-        """Write the symbolic shards of all segments, which a second stage changes, into the staging folder."""
+        """Write the symbolic shards of all segments again, now with the second stage, into the staging folder."""
         from lci_py.index.shards.segment_rows import number_rows
         from lci_py.index.shards.symbols_writer import write_symbolic
 
@@ -220,7 +220,7 @@ class GenerationBuilder:
         self._cache.collect(MOST_BYTES, living, self._number)
 
     def _find_dead(self, paths: set[str]) -> None:
-        """Find dead rows of these paths in kept segments: switching back to a branch restores their content."""
+        """Find dead rows with the content of these paths: switching back to a branch can make them living again."""
         for state in self._kept if paths else ():
             numbers = [i for i, item in enumerate(state.files) if item is None]
             for i, path, sha, limit in stored_files(state.symbols, numbers):

@@ -161,7 +161,7 @@ def record_key(sha: str, path: str, language: str, place: Workplace) -> bytes:
 
 @cache
 def _extractor(language: str) -> str:
-    """A hash over sizes and times of the files that extract a language: modules of `source`, grammar, queries."""
+    """A hash over sizes and times of the files that extract a language: modules of `source`, grammar and queries."""
     files = sorted(Path(record_codec.__file__).parent.rglob("*.py"))
     if language != TEXT:
         spec = load_languages()[language]

@@ -93,7 +93,7 @@ class ChecksummedFile:
         self._seen = bytearray([is_checked]) * n_blocks
 
     def check(self, start: int = 0, stop: int | None = None) -> None:
-        """Check the blocks of a byte range of the content (by default all of it) that were not checked before."""
+        """Check the blocks of a byte range (by default all blocks), except those that were checked before."""
         seen = self._seen
         last = len(seen) if stop is None else -(-stop // SUMMED)
         at = seen.find(0, start // SUMMED, last)

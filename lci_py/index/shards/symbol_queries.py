@@ -61,7 +61,7 @@ class Span(NamedTuple):
 
 
 class Name(NamedTuple):
-    """What a link to a definition shows; `file` is a public number."""
+    """A definition as a link shows it; `file` is a public number."""
 
     id: str
     name: str
@@ -325,7 +325,7 @@ def parents(index: SymbolicIndex, symbol: int) -> list[tuple[str, int, bool]]:
 
 
 def names(index: SymbolicIndex, symbols: Sequence[int]) -> dict[int, Name]:
-    """Symbol number to what a link to the definition shows."""
+    """Symbol number to the definition as a link shows it."""
     found = {}
     for segment, own in zip(index.segments, index.numbering.split("symbols", symbols), strict=True):
         for some in batches(own):
@@ -389,7 +389,7 @@ IS_TEST = f"(f.test OR coalesce({TEST_BUILD}, 0))"
 
 
 class MapRow(NamedTuple):
-    """What a map shows of a definition."""
+    """A definition as a map shows it."""
 
     file: int
     parent: int  # -1 at the top level
@@ -466,7 +466,7 @@ def bases_of(index: SymbolicIndex, types: Sequence[int]) -> dict[int, list[str]]
 
 
 def defined_names(index: SymbolicIndex, names: Sequence[str]) -> set[str]:
-    """Those of the names that belong to a callable definition."""
+    """The given names that belong to a callable definition."""
     found: set[str] = set()
     for some in batches(names):
         for segment in index.segments:
@@ -477,7 +477,7 @@ def defined_names(index: SymbolicIndex, names: Sequence[str]) -> set[str]:
 
 
 def tests_among(index: SymbolicIndex, symbols: Sequence[int]) -> set[int]:
-    """Those of the definitions that belong to a test."""
+    """The given definitions that belong to a test."""
     sql = f"SELECT s.id FROM symbols s JOIN files f ON f.id = s.file WHERE s.id IN ({{}}) AND {IS_TEST}"
     return {
         segment.public("symbols", number)

@@ -156,7 +156,7 @@ class SymbolicIndex:
     # --- rows ---------------------------------------------------------------------------------------------------
 
     def by_number(self, kind: str, numbers: Sequence[int]) -> Iterator[tuple[_Segment, str]]:
-        """Each segment that has some of the numbers, with its own numbers as an SQL list."""
+        """For each segment with some of the numbers: the segment, and these as an SQL list of its own numbers."""
         for segment, own in zip(self.segments, self.numbering.split(kind, map(int, numbers)), strict=True):
             for some in batches(own, _AT_ONCE):
                 yield segment, ",".join(map(str, some))
@@ -247,7 +247,7 @@ class SymbolicIndex:
                 yield segment, inside
 
     def with_joined_names(self, names: Sequence[str]) -> list[Row]:
-        """The symbols with a unit and one of these joined names: rows of joined, name and unit."""
+        """The symbols with a unit whose joined name is one of `names`: rows of joined, name and unit."""
         rows: list[Row] = []
         wanted = set(names)
         # A pasted file is a query of many thousand words, and SQLite limits the number of values.

@@ -106,7 +106,7 @@ class _Vocabulary:
             raise self._damaged_error()
 
     def having(self, clauses: Iterable[Sequence[Sequence[Part]]]) -> set[int] | None:
-        """The files that meet all clauses; None if none of these excludes a file."""
+        """The files that meet all clauses; None if no clause excludes any file."""
         found: set[int] | None = None
         for clause in clauses:
             files: set[int] | None = set()

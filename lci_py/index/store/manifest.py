@@ -123,7 +123,7 @@ def canonical(data: Any) -> bytes:
 
 
 def _own_digest(data: dict[str, Any]) -> str:
-    """Digest of the values and the seal. It distinguishes damage (a flipped byte) from somebody else's index."""
+    """Digest of the values and the seal. It distinguishes damage (a flipped byte) from another user's index."""
     return blake2b(canonical(data), digest_size=16).hexdigest()
 
 

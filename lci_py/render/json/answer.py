@@ -233,7 +233,7 @@ def result_object(
 
 
 def _plan(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """The query-specific part of a plan: its intent, its rewrites, and what was relaxed."""
+    """The part of a plan that depends on the query: its intent, its rewrites, and which requirements were dropped."""
     found = {key: plan.get(key) for key in _PLAN}
     if plan.get("rung") not in (None, *plan.get("ladder", ())[:1]):
         found["rung"] = plan["rung"]

@@ -330,7 +330,7 @@ def _edge(item: Neighbour | Branch) -> dict[str, Any]:
 
 
 def _neighbour(item: Neighbour, *, several: bool) -> dict[str, Any]:
-    """A neighbour; if several definitions were asked for, also those that its calls belong to."""
+    """A neighbour; if several definitions were asked for, also which of them it calls or is called by."""
     return {**place_object(item.place), **_edge(item), "targets": list(item.targets) if several else []}
 
 

@@ -98,9 +98,9 @@ def _name(place: Place) -> str:
 
 
 class Table:
-    """Rows of a location, two aligned columns, and a rest that is cut at the edge of the terminal. In a pipe, or if the
-    columns do not fit, a path is printed once above its rows, as by grep tools. In a pipe nothing is aligned, since the
-    reader may pay for each blank."""
+    """Rows with a location, two aligned columns, and a text that is cut at the edge of the terminal. In a pipe, or if
+    the columns do not fit, a path is printed once above its rows, as by grep tools. In a pipe nothing is aligned, since
+    the reader may pay for each blank."""
 
     def __init__(self, layout: Layout, wanted: int) -> None:
         """`wanted` is the number of columns that a row should show of its rest."""
@@ -279,7 +279,7 @@ def _unresolved_note(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
 
 
 def through_notes(through: Sequence[Through], layout: Layout, *, callers: bool) -> Iterator[str]:
-    """The declared methods through which calls come or, for callees, whose implementations are too many to list."""
+    """The declared methods through which callers come, or whose implementations are too many to list as callees."""
     for item in through[:_NAMES]:
         name = _name(item.place)
         said = f"{plural(item.calls, 'call')} {'through' if callers else 'of'} {name}, with "

@@ -136,7 +136,7 @@ def _is_quoted(present: PresentFiles, row: Row, wanted: LineMatcher) -> bool:
 
 
 def _constant(snapshot: Snapshot, present: PresentFiles, block: Row, wanted: LineMatcher) -> list[Row]:
-    """Of the definitions in a block between functions, the one with most of the message; [] if none has any of it."""
+    """The definition in a block between functions with the most words of the message; [] if none has any."""
     lines = present.lines(block["file"]) or []
     best: list[Row] = []
     most = (0, 0)

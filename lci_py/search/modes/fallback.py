@@ -265,7 +265,7 @@ def _names(snapshot: Snapshot) -> frozenset[str]:
 
 
 def _holds_most(paths: Sequence[str], word: str) -> bool:
-    """Whether most files lie in a top folder of this name, or in such a folder of the packages' folder."""
+    """Whether most files lie in a folder of this name, at the top level or at the top of `src` and the like."""
     found = 0
     for holder in _HOLDERS:
         first = bisect_left(paths, f"{holder}{word}/")

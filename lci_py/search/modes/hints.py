@@ -166,7 +166,7 @@ def _tests(answer: Answer, request: SearchRequest, query: TextQuery) -> Iterator
 
 
 def _literal(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answer: Answer) -> _Holder | None:
-    """Where the query, or a part of it, occurs literally."""
+    """A location where the query, or a part of it, occurs literally."""
     until = time.monotonic() + _SECONDS
     for text in _texts(query):
         place = _text_location(snapshot, request, text, until)

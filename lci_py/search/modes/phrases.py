@@ -95,7 +95,7 @@ def _lines_with(snapshot: Snapshot, phrase: str) -> dict[int, list[int]]:
 
 
 def _units_at(snapshot: Snapshot, lines: Mapping[int, Sequence[int]]) -> dict[int, int]:
-    """Unit to the first of these lines that belongs to it."""
+    """Unit to the first of the given lines that belongs to it."""
     found: dict[int, int] = {}
     for file, numbers in lines.items():
         chunks = snapshot.symbols.chunks_of_file(file)

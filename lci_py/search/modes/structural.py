@@ -79,7 +79,7 @@ def matching(snapshot: Snapshot, asked: Conditions, limit: int, there: PathTest 
 
 
 def terms_of(filters: Filters) -> tuple[tuple[str, float], ...]:
-    """The words by which a symbol's best lines are chosen, besides the phrases: those of the name globs."""
+    """The words of the name globs, by which a symbol's best lines are chosen besides the phrases."""
     return read_text(" ".join(_SET.sub(" ", name) for name in filters.name)).terms
 
 

@@ -35,7 +35,7 @@ def callers(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
 
 
 def callees(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
-    """What the definitions of a name call."""
+    """The definitions, and external names, that the definitions of a name call."""
     return neighbours(snapshot, request, "callees")
 
 
@@ -113,7 +113,7 @@ def count_unresolved(
 
 
 def _use_filter(snapshot: Snapshot, filters: Filters) -> Callable[[Place], bool] | None:
-    """A filter for uses: those that pass the filters and lie in files that still exist; None for all."""
+    """A test for uses: whether they pass the filters and lie in files that still exist; None if all do."""
     there = snapshot.freshness.there()
     return place_filter(filters, there) if filters or there is not None else None
 

@@ -121,7 +121,7 @@ class Dispatch:
         return list(calls.values()), found
 
     def places(self, through: Sequence[Through]) -> list[types.Through]:
-        """Declared methods as values for the answer."""
+        """Convert declared methods to the form in which an answer has them."""
         places = self._nodes.places(one.declared for one in through)
         return [
             types.Through(places[one.declared], one.types, len(one.sites), bool(one.calls))

@@ -216,8 +216,8 @@ def _has_evidence(pair: Abbreviation, seen: _Vocabulary) -> bool:
 
 
 def _is_compound(pair: Abbreviation, seen: _Vocabulary) -> bool:
-    """Whether a long form can be several words joined. If the short form is among them (`maxmsgsize`), the long form
-    never occurs without it; a join of two other words (`connectionkey`) is no more frequent than either."""
+    """Whether a long form is rather several words joined: it never occurs without the short form, which is one of them
+    (`maxmsgsize`), or it is no more frequent than each of two other words (`connectionkey`)."""
     count, word = seen.content(pair.long), pair.long
     halves = ((stem(word[:cut]), word[cut:]) for cut in range(2, len(word) - 1))
     ends = word.startswith(pair.short) and seen.content(word[len(pair.short) :]) >= count  # multipart of multi

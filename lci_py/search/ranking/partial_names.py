@@ -259,7 +259,7 @@ def _rows(snapshot: Snapshot, segments: Sequence[str], filters: Filters) -> tupl
 
 
 def _best(snapshot: Snapshot, rows: Sequence[Row], segments: Sequence[str]) -> tuple[int, list[Row]]:
-    """How many consecutive segments a qualified name has in common at most, and the definitions with so many."""
+    """The largest number of consecutive segments that occur in a qualified name, and the definitions with it."""
     lengths = [qualifies(segments, row["file"], row["qualified_name"]) for row in rows]
     best = snapshot.whole.largest(("qualified", tuple(segments)), max(lengths, default=0))
     return best, [row for row, length in zip(rows, lengths, strict=True) if length == best > 0]

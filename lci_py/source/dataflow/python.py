@@ -176,7 +176,7 @@ class PythonFlow(PythonHints):
             self.flow.implicit += [Implicit(name, receiver, suffix) for name in names]
 
     def _follow_call(self, receiver: Node, value: int, name: str) -> None:
-        """Record an implicit call for the points-to analysis alone, which leaves out tests."""
+        """Record an implicit call, unless the points-to analysis leaves out the file (tests)."""
         if self._followed:
             self.flow.implicit_call(self._scope, value, name, receiver.start_point[0] + 1)
 

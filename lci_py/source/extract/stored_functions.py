@@ -590,8 +590,8 @@ class _Reader:
                         yield StoredFunction(ARGUMENT, called, str(at), value, within)
 
     def _opening(self, at: int) -> tuple[int, int]:
-        """The opening parenthesis of the group around a parenthesis or comma, and the index of the argument that
-        follows that byte; -1 if the parenthesis is far away."""
+        """For a byte that is a parenthesis or a comma: the parenthesis that opens its argument list (-1 if that is far
+        away), and the index of the argument after the byte."""
         near = self._plain[max(0, at - _OBJECTS) : at + 1]
         opening = near.rfind(b"(")
         if opening >= 0 and near.find(b")", opening) < 0:

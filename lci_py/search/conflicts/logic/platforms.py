@@ -25,7 +25,7 @@ NAMED = {kind: ("", bits) for kind, bits in TABLE.kinds.items()}
 
 
 def system(names: str) -> Literal:
-    """The literal that the operating system is one of these names, separated by blanks."""
+    """The literal that the operating system is one of the given names, separated by blanks."""
     return TABLE.literal("system", names)
 
 
