@@ -399,7 +399,7 @@ class _Renumbering:
         n_files = len(new.files.heads)
         named = np.sort(np.concatenate([self._kept, np.array(fresh, np.int64).reshape(-1)]))
         if len(named) != n_files or (named != np.arange(n_files)).any() or (np.diff(self._kept) <= 0).any():
-            raise ValueError("moved and fresh do not name every file once, in order")
+            raise ValueError("`moved` and `fresh` do not contain every present file exactly once, in order")
         if len(self.places) != graph.n_files:
             raise _unfit()
         counts = np.zeros(n_files, np.int64)

@@ -257,7 +257,8 @@ class Cache:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def path(self, named: NamedObject) -> Path:
-        """The file of an object, fetched if necessary. A reader that has opened it can go on when it is removed.
+        """The file of an object, fetched if necessary. A reader with the file open can go on after the cache removes
+        it.
 
         Errors as in `Objects.fetch`.
         """

@@ -142,7 +142,7 @@ class _Statistics:
         return {key: found[part] for key, found in self._merged.items() if part in found}
 
     def shown(self) -> dict[int, int]:
-        """The number of results that each part shows: the last statistic of a search. {} if it was not asked for."""
+        """The number of results that each part shows, which a search computes last; {} if it was not asked for."""
         found: dict[int, int] = {}
         for (kind, what, _), shares in self._merged.items():
             if kind == "share" and isinstance(what, tuple) and what[0] == "shown":

@@ -450,7 +450,7 @@ class Routes:
         return [file for file in self._of_file if f"/{self._files[file][0]}".endswith(wanted)]
 
     def _called(self, item: Item) -> list[int]:
-        """The functions of a registration's target name that its line calls or registers."""
+        """Of the functions that a registration's line calls or registers, those with the registered name."""
         name = last(item.row.target.partition("(")[0])
         named = [node for node in self._targets(item, 0) if self._name(node) == name]
         return named or (self._targets(item, ROUTE) if len(self._at[item.file, item.row.line]) == 1 else [])
@@ -680,7 +680,8 @@ def variants(path: str) -> Iterable[str]:
 
 
 def alike(route: Sequence[str], wanted: Sequence[str]) -> tuple[float, ...] | None:
-    """How well a route matches a path: whether its full name is known, equal segments, equal letters; or None."""
+    """How well a route matches a path (full name is known, equal segments, equal letters); None if it does not
+    match."""
     whole = not route or not route[0].startswith(UNKNOWN)
     if not whole:
         route = route[1:]

@@ -96,7 +96,7 @@ class Through(NamedTuple):
 
 
 class External(NamedTuple):
-    """A called name that no definition of the repository is known to answer."""
+    """A called name that is not known to mean any definition of the repository."""
 
     name: str  # with its module, if an import names it: os.path.join
     sites: tuple[int, ...]

@@ -297,7 +297,8 @@ class _CallResolver:
         return any(symbol in self.known and self.known[symbol].kind == "macro" for symbol, _ in targets)
 
     def meant(self, name: str, receiver: str, caller: int, arguments: int, *, of_macro: bool) -> Targets:
-        """As `resolve`, without the calls in macros. `of_macro`: whether the call itself is in a macro's text."""
+        """The definitions that a call means, as `resolve`, but without the calls in macros among them. `of_macro`:
+        whether the call is in a macro's text."""
         self._arguments = arguments if "by_arity" in self._rules else UNKNOWN
         return self._allowed_targets(self._targets_by_name(name, receiver, caller), arguments, of_macro=of_macro)
 

@@ -24,7 +24,7 @@ class Wire:
             self._in: IO[bytes] = os.fdopen(os.dup(0), "rb")
             self._out: IO[bytes] = os.fdopen(os.dup(1), "wb")
         except OSError as error:
-            hint = "an agent starts `lci mcp`, and talks to it there"
+            hint = "an agent starts `lci mcp` and uses its standard input and output"
             raise UsageError("standard input or output is closed", hint=hint) from error
         nowhere = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nowhere, 0)

@@ -32,7 +32,7 @@ def _request(call: Invocation, _shape: str) -> AffectedRequest:
         paths = tuple(plain_text(path) for text in given if (path := path_from_root(text, call)))
         return AffectedRequest(files=paths, filters=filters, depth=depth, all=every)
     if len(given) > 1:
-        raise UsageError(f"affected takes one revision, not {len(given)}", hint="files need --files before them")
+        raise UsageError(f"affected takes one revision, not {len(given)}", hint="write --files before the files")
     if given and not given[0].strip():
         raise UsageError("the revision is empty", hint="leave it out for HEAD")
     if given == ("-",):

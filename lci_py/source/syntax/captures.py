@@ -65,7 +65,7 @@ class Entity:
     apart: bool = False  # inside a type, but not its member
 
     def passes(self, around: Entity) -> bool:
-        """Whether a definition inside `around` belongs to the entity that encloses `around` instead."""
+        """Whether this entity, though inside `around`, belongs to what encloses `around`."""
         if self.kind in ("field", "property") and around.kind == "constructor":
             return True  # a parameter of a constructor that is a member of the class
         return self.apart and around.role == "definition" and around.kind in TYPE_KINDS
