@@ -71,7 +71,7 @@ def stopped(bench: Bench, report: Report, random_: random.Random) -> None:
         if random_.random() < 0.5:
             report.count("trees that changed meanwhile")
             bench.flip.to(1 - bench.flip.state, size)
-        second = bench.program.run("index", str(bench.root), "--jobs", "1", "--json", limit_s=20)
+        second = bench.program.run("index", str(bench.root), "--jobs", "1", "--json", "--wait", "1", limit_s=20)
         if (wrong := second.misbehaved()) or second.code not in (0, 3):
             report.violation(f"beside a stopped writer: {wrong or 'exit code'}: {second.told()}")
         if second.code == 3:
