@@ -29,8 +29,6 @@ from lci_py.types.source import (
     typed_of,
 )
 
-#: Changes when the bytes change their meaning; part of the cache's keys.
-VERSION = 22
 #: Bound on the decompressed size: files have a size limit, and a record is at most a few times its file.
 _MAX_BYTES = 1 << 30
 _ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from lci_py.types.record import dataclass, field
 
+#: The format of records, the cached results of extraction. An index made with another one is rebuilt.
+RECORD_FORMAT = 22
 #: Stages for the progress callback beside those of the work: the embedding will take longest; the number of files that
 #: the next build need not extract, if this one is interrupted; the extracted bytes and their total, which tell more
 #: about the time than the number of files; text can be searched, while the call graph is still to be built.

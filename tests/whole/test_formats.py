@@ -12,6 +12,7 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import ShardVersionError
+from lci_py.index.build import run, worker
 from lci_py.index.store.manifest import FORMAT, MANIFEST
 from lci_py.types.search import MODES, SearchRequest
 from tests.conftest import PROJECT, Ran
@@ -68,6 +69,18 @@ def test_an_older_one_is_refused_and_rebuilt(tmp_path: Path, lci: Callable[..., 
     assert "warnings" not in lci("index", "--json", cwd=root).json()
     # Its shards are gone: they were folders then.
     assert not [item for item in (root / ".lci").iterdir() if item.is_dir()]
+
+
+def test_records_of_another_format_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refresh merges small segments, and reads the records of files that have not changed."""
+    shutil.copytree(SHARDS / "tree", root := tmp_path / "repo")
+    app.build_index(str(root), jobs=1)
+    (root / "more.py").write_text("def more():\n    return 1\n")
+    for module in (run, worker):
+        monkeypatch.setattr(module, "RECORD_FORMAT", module.RECORD_FORMAT + 1)
+    assert app.build_index(str(root), jobs=1).reused_files == 0
+    (root / "more.py").write_text("def more():\n    return 2\n")
+    assert app.build_index(str(root), jobs=1).reused_files > 0
 
 
 def test_a_newer_one_is_refused_and_kept(tmp_path: Path, lci: Callable[..., Ran]) -> None:

@@ -38,7 +38,7 @@ from lci_py.index.store.manifest import (
 from lci_py.index.store.seal import cache_secret
 from lci_py.source.repository.git import head
 from lci_py.source.repository.walk import WalkOptions, WalkResult, walk
-from lci_py.types.index import SEARCHABLE, BuildSummary
+from lci_py.types.index import RECORD_FORMAT, SEARCHABLE, BuildSummary
 from lci_py.types.record import asdict, replace
 
 if TYPE_CHECKING:
@@ -325,7 +325,12 @@ def _program() -> str:
 def _lasting(options: BuildOptions) -> dict[str, Any]:
     """The settings on which every record depends: if one changes, everything is built from nothing."""
     limits = {**asdict(options.limits), "macros": list(options.limits.macros)}
-    return {**limits, "segment_chunks": options.segment_chunks, "feature_flags": list(options.flags)}
+    return {
+        **limits,
+        "segment_chunks": options.segment_chunks,
+        "feature_flags": list(options.flags),
+        "records": RECORD_FORMAT,
+    }
 
 
 def _model(encoder: Encoder | ContextualEncoder) -> dict[str, Any]:

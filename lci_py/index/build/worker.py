@@ -30,6 +30,7 @@ from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, QueryPart, detect, 
 from lci_py.source.syntax.limits import UNPARSED
 from lci_py.source.text.digest import blake2b, digest
 from lci_py.source.text.language_tables import has_rule
+from lci_py.types.index import RECORD_FORMAT
 from lci_py.types.source import FileRecord
 
 
@@ -155,7 +156,7 @@ def record_key(sha: str, path: str, language: str, place: Workplace) -> bytes:
     base = path.rpartition("/")[2]
     name = base if has_rule(language, "packages") or base in MANIFESTS else path_condition(language, path) or ""
     asked = f"{place.texts} {place.limits} {place.flags} {is_followed(path, language)} {is_own_code(path, language)}"
-    parts = (str(record_codec.VERSION), __version__, _extractor(language), sha, name, asked)
+    parts = (str(RECORD_FORMAT), __version__, _extractor(language), sha, name, asked)
     return blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=16).digest()
 
 
