@@ -108,7 +108,7 @@ def test_patterns_and_globs_are_as_in_ripgrep(grep: Callable[..., Ran], root: Pa
 
 def test_a_glob_after_its_opposite_is_refused(grep: Callable[..., Ran]) -> None:
     ran = grep("-g", "!shop", "-g", "*.py", "clean")
-    assert ran.code == 2 and "write those with ! last" in ran.err
+    assert ran.code == 2 and "write globs with ! last" in ran.err
 
 
 def test_paths_start_where_one_is(grep: Callable[..., Ran], root: Path) -> None:

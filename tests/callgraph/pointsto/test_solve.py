@@ -62,7 +62,7 @@ def test_bytes_that_are_no_constraints_are_refused(data: st.DataObject) -> None:
         st.sampled_from([good[:at], good[:at] + b"x" + good[at + 1 :], good[:at] + good[at + 1 :], b"", b"\0" * 40])
     )
     if bad != good:
-        with pytest.raises(ValueError, match="not constraints"):
+        with pytest.raises(ValueError, match="constraints"):
             decode(bad)
 
 
