@@ -1,4 +1,4 @@
-"""Where the program begins, as `lci` and as `python -m lci_py`."""
+"""The start of the program, both as the command `lci` and as `python -m lci_py`."""
 
 import os
 import sys

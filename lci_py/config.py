@@ -1,4 +1,4 @@
-"""Settings: flags > environment > .lci.toml > defaults."""
+"""Reads the settings. A flag takes precedence over the environment, then come .lci.toml and the defaults."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _MAX_MACROS = 500
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings, from flags, environment and .lci.toml."""
+    """All settings, as flags, environment variables and .lci.toml give them."""
 
     index_dir: Path | None = None  # None: INDEX_FOLDER in the root
     include: tuple[str, ...] = ()  # gitignore-style globs
@@ -71,7 +71,7 @@ class Settings:
     auto_index: bool = True  # whether a search in a tree without an index makes one
 
     def walk_options(self) -> WalkOptions:
-        """The settings of the walk, as its options."""
+        """The options of the walk, taken from these settings."""
         from lci_py.source.repository.walk import WalkOptions
 
         return WalkOptions(
@@ -79,7 +79,7 @@ class Settings:
         )
 
     def limits(self) -> Limits:
-        """The settings that bound the cost of a file."""
+        """The limits on the cost of one file, taken from these settings."""
         from lci_py.source.syntax.limits import Limits
 
         return Limits(
@@ -97,11 +97,11 @@ FILE_KEYS = tuple(field.name for field in fields(Settings) if field.name not in 
 
 
 def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Settings, list[str]]:
-    """The settings for the repository at `root`, and warnings about entries of .lci.toml that are ignored.
+    """(settings, warnings): the settings for the repository at `root`, and why entries of .lci.toml are ignored.
 
     Args:
         root: The folder that may hold a .lci.toml.
-        overrides: Field of `Settings` to value, from flags; None means that the flag was not given.
+        overrides: Maps fields of `Settings` to the values of flags; None means that the flag was not used.
     Raises:
         ConfigError: If a value has the wrong type or range, or .lci.toml cannot be read or parsed.
     """
@@ -136,10 +136,10 @@ def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Set
 
 
 def _model_folder(root: Path, model: Path) -> Path:
-    """The model's folder that .lci.toml names: inside of the repository, since the file may come with a clone.
+    """The absolute folder of the model that .lci.toml names. It must be in the repository: a clone may bring the file.
 
     Raises:
-        ConfigError: The folder is outside.
+        ConfigError: The folder is outside of the repository.
     """
     folder = root / model
     if not folder.resolve().is_relative_to(root.resolve()):
@@ -150,7 +150,7 @@ def _model_folder(root: Path, model: Path) -> Path:
 
 
 def find_root(start: Path | None = None) -> Path:
-    """The repository that `start` (default: the current folder) belongs to.
+    """The root of the repository that `start` (default: the current folder) belongs to.
 
     Returns:
         The nearest of `start` and its parents with an index or a `.git`, else the folder itself; absolute. A `.git`
@@ -174,12 +174,12 @@ def find_root(start: Path | None = None) -> Path:
 
 
 def has_index(folder: Path) -> bool:
-    """Whether a folder has an index at the usual place, whatever its state."""
+    """Whether a folder has an index at the usual place, even if the index is damaged or out of date."""
     return os.path.isfile(os.path.join(folder, INDEX_FOLDER, "manifest.json"))
 
 
 def in_work_tree(folder: Path) -> bool:
-    """Whether a folder, or one around it, is a git repository."""
+    """Whether a folder, or one of its parents, is a git repository."""
     return any(os.path.exists(os.path.join(one, ".git")) for one in (folder, *folder.parents))
 
 
@@ -249,12 +249,12 @@ def _reason(error: Exception) -> str:
 
 
 def _jobs(what: str, value: object) -> int:
-    """A number of workers, limited to several per core."""
+    """Check a number of workers, and reduce it to a few per core."""
     return min(_whole_number(1)(what, value), max(_FEW_JOBS, _JOBS_OF_A_CORE * (os.cpu_count() or 1)))
 
 
 def _whole_number(least: int, most: int = 2**31 - 1) -> Callable[[str, object], int]:
-    """A check for whole numbers from `least` to `most`; by default, they fit C integers and columns of the index."""
+    """A function that checks for a whole number from `least` to `most`. The default `most` fits C integers."""
 
     def check(what: str, value: object) -> int:
         # bool is an int to Python, but `jobs = true` is a mistake.

@@ -1,4 +1,4 @@
-"""The errors that a user can see: each has a code for scripts, a message, a hint what to do, and an exit code."""
+"""The errors that a user can see. Each has a code for scripts, a message, a hint what to do, and an exit code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXIT_INTERRUPTED = 130
 
 
 class Indexing(NamedTuple):
-    """A hint to run `lci index`, whose command names the workspace or the root."""
+    """A hint to run `lci index`. The command in it names the workspace, if there is one, or else `root`."""
 
     before: str = "run "
     flags: str = ""  # of `lci index`
@@ -56,7 +56,7 @@ class LciError(Exception):
         self.details = details  # extra JSON fields, such as valid_modes
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """How pickle sends the error to another process: most classes have their own constructor arguments."""
+        """Tell pickle how to make a copy: most subclasses have other constructor arguments than this class."""
         return _with_state, (type(self), self.__dict__)
 
     @property
@@ -68,7 +68,7 @@ class LciError(Exception):
         self._hint = hint
 
     def for_tools(self) -> LciError:
-        """The error with its hint in the wording for a client of `lci mcp`."""
+        """The same error, with the hint in the wording for a client of `lci mcp`."""
         if isinstance(self._hint, Words):
             self._hint = self._hint.tools
         return self
@@ -101,7 +101,7 @@ class UnknownModeError(UsageError):
 
 
 def unknown_value(what: str, value: str, valid: Sequence[str]) -> UsageError:
-    """The error for a name that is not in a closed list."""
+    """An error that says that `value` is not one of the `valid` ones."""
     from difflib import get_close_matches
 
     near = get_close_matches(value.lower(), valid, 1)
@@ -110,18 +110,20 @@ def unknown_value(what: str, value: str, valid: Sequence[str]) -> UsageError:
 
 
 class UnknownTargetError(UsageError):
-    """An argument that names nothing: no definition, no result and no file."""
+    """An argument that names no definition, no result and no file."""
 
     code = "unknown_target"
 
     def __init__(
         self, message: str, near: Sequence[str] = (), what: str | Words = "", index: IndexInfo | None = None
     ) -> None:
-        """Args:
-        message: What does not exist.
-        near: Names that may have been meant.
-        what: The hint if `near` is empty.
-        index: The state of the index, which may lack the target.
+        """Make the error, with the similar names as its hint.
+
+        Args:
+            message: Says which target does not exist.
+            near: Names that the user may have meant.
+            what: The hint if `near` is empty.
+            index: The state of the index, which may lack the target.
         """
         if near:
             *some, last = near
@@ -185,7 +187,7 @@ class BadModelError(UsageError):
 
 
 class IndexError_(LciError):
-    """Base of the errors that exit 3."""
+    """Base of the errors about the index, with which the program exits with code 3."""
 
     code = "index"
     exit_code = EXIT_INDEX
@@ -195,10 +197,7 @@ class NoIndexError(IndexError_):
     code = "no_index"
 
     def __init__(self, root: str, around: str = "", *, lost: bool = False) -> None:
-        """Args:
-        around: The root of an index that contains this folder, but is not about it.
-        lost: Whether `root` is the home folder or above it, which is hardly intended.
-        """
+        """`around`: the root of an index that contains `root`; `lost`: `root` is or contains the home folder."""
         more = f"; {around}, around it, has an index of its own, read with `--root {around}`" if around else ""
         lost_hint = f"go to a project, or name its folder with `--root PATH`{more}"
         super().__init__(f"no index at {root}", hint=lost_hint if lost else Indexing(after=more, root=root))
@@ -225,7 +224,7 @@ class TooLargeError(IndexError_):
     code = "no_index"
 
     def __init__(self, root: str, files: int, size: int, *, outside: bool = False) -> None:
-        """`files` and `size` (bytes) are the bounds; `outside`: the folder is in no git work tree."""
+        """`files` and `size` (in bytes) are the limits; `outside` says that the folder is in no git work tree."""
         message = (
             f"no index at {root}, which has over {files:,} files or {size / 1e6:,.0f} MB, too many to index on the fly"
         )
@@ -237,7 +236,7 @@ class TooLargeError(IndexError_):
 
 
 class ShardVersionError(IndexError_):
-    """A shard was written in a format this build does not read."""
+    """A shard (a file of the index) was written in a format that this build does not read."""
 
     code = "index_version"
 
@@ -265,7 +264,7 @@ class DamagedIndexError(IndexError_):
 
 
 class UntrustedIndexError(IndexError_):
-    """The index was not sealed with this user's key: it came with a clone, or from another machine or user."""
+    """The index was not sealed (signed) with this user's key: it came with a clone, or from another machine or user."""
 
     code = "index_untrusted"
 
@@ -277,7 +276,7 @@ class UntrustedIndexError(IndexError_):
 
 
 class TrustKeyError(IndexError_):
-    """The key that seals indexes cannot be made, or somebody else could have made it."""
+    """The key that seals (signs) indexes cannot be made, or somebody else could have made it."""
 
     code = "index_key"
 
@@ -287,7 +286,7 @@ class ShardMissingError(IndexError_):
 
 
 class DensePendingError(ShardMissingError):
-    """The index was made with --defer-dense, and its chunks are not all embedded yet."""
+    """The index was made with --defer-dense, and not all of its chunks have been embedded as vectors yet."""
 
     code = "dense_pending"
 
@@ -309,7 +308,7 @@ class GraphPendingError(ShardMissingError):
 
 
 class WrongRootError(IndexError_):
-    """An index folder outside the repository holds the index of another one."""
+    """An index folder outside of the repository holds the index of another repository."""
 
     code = "wrong_root"
 
@@ -350,7 +349,7 @@ class ForeignFolderError(IndexWriteError):
 
 
 class BudgetExceededError(LciError):
-    """The only view of a search took longer than --budget-ms."""
+    """The only view (way to search) that was asked took longer than --budget-ms."""
 
     code = "budget_exceeded"
     exit_code = EXIT_DEGRADED
@@ -370,10 +369,7 @@ class InterruptedRun(LciError):
     exit_code = EXIT_INTERRUPTED
 
     def __init__(self, kept: int = 0, files: int = 0) -> None:
-        """Args:
-        kept: How many of the `files` were extracted and need not be extracted again.
-        files: 0 if nothing was being extracted.
-        """
+        """`kept` of `files` files need not be extracted again; `files` is 0 if nothing was being extracted."""
         if kept:
             message = f"stopped: {kept:,} of {files:,} files are kept"
             hint = Indexing("", "", " goes on from there")

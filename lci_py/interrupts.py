@@ -1,4 +1,4 @@
-"""Ctrl-C: the process ends at once with exit code 130, after what `at_interrupt` has registered.
+"""Handles Ctrl-C: calls the actions that `at_interrupt` has registered, and ends the process with exit code 130.
 
 No exception is raised. KeyboardInterrupt can occur anywhere: imports and C extensions turn it into another error,
 finalisers and callbacks drop it, and the interpreter prints it where nobody catches it.
@@ -21,9 +21,9 @@ _actions: "list[Callable[[], object]]" = []
 
 
 def install() -> None:
-    """Handle Ctrl-C from here on, unless the program's caller ignores it, as `nohup` does.
+    """Handle Ctrl-C from now on, unless whoever started the program has Ctrl-C ignored, as `nohup` does.
 
-    In a forked process it discards what the parent has registered.
+    In a forked process, also discard the actions that the parent has registered.
     """
     global _process
     _process = os.getpid()
@@ -36,7 +36,7 @@ def install() -> None:
 
 
 def at_interrupt(action: "Callable[[], object]") -> "_Registration":
-    """A context manager: Ctrl-C within it calls `action`, and then ends the process. The latest action comes first.
+    """A context manager. Ctrl-C in its body calls `action` and then ends the process; the latest action comes first.
 
     An action runs between any two steps of the program: it must not wait for a lock, nor import a module that may be in
     the middle of its import. Without `install`, KeyboardInterrupt is raised as usual, and no action is called.
@@ -76,5 +76,5 @@ def _end(*_: object) -> None:
 
 
 def _end_now(*_: object) -> None:
-    """The handler of a second Ctrl-C, while the first one is being handled."""
+    """End the process: the handler of a second Ctrl-C, which comes while the actions run."""
     os._exit(_EXIT)

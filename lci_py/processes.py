@@ -1,10 +1,10 @@
-"""Child processes: how they start, get tasks, answer, and end.
+"""Starts child processes, sends them tasks, receives their results, and ends them.
 
-They leave Ctrl-C to their parent, print nothing, and end with it. `fork` and `program` start a process for any purpose;
-a `Child` is a process that calls the functions it is sent.
+Children leave Ctrl-C to their parent, print nothing, and end with it. `fork` and `program` start a process for any
+purpose; a `Child` is a process that calls the functions it is sent.
 
-Not `concurrent.futures`: importing it takes longer than forking, its processes start with the first task, and its
-threads compete with whoever waits for the results.
+`concurrent.futures` is not used: importing it takes longer than forking, its processes start with the first task, and
+its threads compete with whoever waits for the results.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PERIOD = 0.2
 
 @contextmanager
 def starting() -> Iterator[None]:
-    """Hold Ctrl-C back while child processes start, until each has called `leave_interrupts`."""
+    """A context manager: hold Ctrl-C back while its body starts child processes, which call `leave_interrupts`."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -47,20 +47,20 @@ def starting() -> Iterator[None]:
 
 
 def leave_interrupts() -> None:
-    """Ignore Ctrl-C in a child process: the parent receives it, too, and ends its children."""
+    """Ignore Ctrl-C in a child process: the parent receives Ctrl-C as well, and ends its children."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def fork(body: Callable[[], object], foreign: Sequence[int] = (), *, interruptible: bool = False) -> int:
-    """Fork a process that calls `body` and ends; returns its id. Not for a process that has threads.
+    """Fork a process that calls `body` and ends; returns its id. A process that has threads must not call this.
 
     Args:
-        body: If it raises, the exit code is 1.
-        foreign: File descriptors that the child closes: it would keep pipes of other processes open.
+        body: The function to call. If it raises an exception, the exit code is 1.
+        foreign: File descriptors for the child to close, so that it does not keep pipes of other processes open.
         interruptible: Whether the child handles Ctrl-C itself, like its parent.
     Raises:
-        OSError: There can be no more processes.
+        OSError: The system cannot create another process.
     """
     with starting():
         pid = os.fork()
@@ -81,10 +81,10 @@ def fork(body: Callable[[], object], foreign: Sequence[int] = (), *, interruptib
 
 
 def program(function: Callable[..., object], *arguments: object) -> list[str]:
-    """The command line of a new interpreter that calls a function of a module.
+    """The command line of a new interpreter that calls `function`, which must be at the top level of a module.
 
     Args:
-        *arguments: Values whose `repr` is valid Python.
+        *arguments: Arguments of the function, whose `repr` is valid Python.
     """
     # Not `-m`: a folder `lci_py` in the current folder would be this program.
     call = f"{function.__name__}({', '.join(map(repr, arguments))})"
@@ -93,10 +93,10 @@ def program(function: Callable[..., object], *arguments: object) -> list[str]:
 
 
 def end_with_parent(parent: int) -> None:
-    """End this process soon after its parent has ended.
+    """Start a thread that ends this process soon after its parent has ended.
 
     Args:
-        parent: The parent's id, as the parent has passed it: it may have ended already.
+        parent: The parent's process id, sent by the parent itself, since the parent may have ended already.
     """
 
     def follow() -> None:
@@ -119,7 +119,7 @@ def silence(*streams: int) -> None:
 
 
 class _Pipes(NamedTuple):
-    """The ends of the two pipes between a process and its child."""
+    """The file descriptors of the two pipes between a process and its child."""
 
     tasks: int  # the child reads
     send: int
@@ -143,13 +143,11 @@ def _pipes() -> _Pipes:
 
 
 class Child:
-    """A process that calls functions, in the order in which they are sent, and the parent's ends of its pipes."""
+    """The parent's view of a worker: a child process that calls functions, in the order in which they are sent."""
 
     def __init__(self, pipes: _Pipes, pid: int = 0, process: Any = None) -> None:
-        """Args:
-        pipes: The pipes. Whoever made them closes the child's ends.
-        pid: Its process id; 0 for a grandchild, which sends its id itself.
-        process: The `subprocess` object, if it was started that way.
+        """`pipes` lead to and from the child; the caller closes the child's ends. `pid` is 0 for a grandchild, which
+        sends its id itself. `process` is the `subprocess` object, if the child was started by `subprocess`.
         """
         self.pid = pid
         #: What it was given and has not answered yet.
@@ -166,16 +164,16 @@ class Child:
 
     @property
     def sending(self) -> int | None:
-        """The descriptor to wait for before `send_more`; None if everything is sent."""
+        """The file descriptor to wait for before `send_more`; None if everything has been sent."""
         return self._send if self._out else None
 
     def send(self, message: object) -> None:
-        """Send a message, now or as soon as the child reads."""
+        """Send a message to the child now, or buffer it until `send_more` if the pipe is full."""
         self._out += _frame(message)
         self.send_more()
 
     def send_more(self) -> None:
-        """Send as much as the pipe accepts without blocking."""
+        """Send as much of the buffered messages as the pipe accepts without blocking."""
         while self._out:
             try:
                 del self._out[: os.write(self._send, self._out)]
@@ -185,10 +183,10 @@ class Child:
                 self._out.clear()
 
     def received(self) -> list[Any] | None:
-        """The results of functions that have arrived so far; None if the child has ended.
+        """The results that the child has sent since the last call; None if the child has ended.
 
         Raises:
-            Exception: The exception that a function raised.
+            Exception: The exception that a function raised in the child.
         """
         try:
             data = os.read(self.results, _READ_BYTES)
@@ -219,13 +217,13 @@ class Child:
                 os.kill(self.pid, signal.SIGKILL)
 
     def ended_by(self) -> int:
-        """The number of the signal that ended the child; 0 if none did, or if unknown. Only after `close`."""
+        """The number of the signal that ended the child; 0 if none did, or if unknown. Call it only after `close`."""
         if self._process is not None:
             return max(0, -int(self._process.returncode))
         return os.WTERMSIG(self._status) if os.WIFSIGNALED(self._status) else 0
 
     def close(self) -> None:
-        """Let the child end; waits for its end if it is a direct child."""
+        """Close the pipes, so that the child ends; wait for its end if it is a direct child of this process."""
         for end in (self._send, self.results):
             with suppress(OSError):
                 os.close(end)
@@ -238,7 +236,7 @@ class Child:
 
 
 class Nursery:
-    """A process that is forked before its task is known: it imports what workers need, then forks into workers.
+    """A process that is forked before its task is known: it imports what workers need, and later forks into workers.
 
     Use it as a context manager, or call `close`.
     """
@@ -253,10 +251,11 @@ class Nursery:
         self.close()
 
     def grow(self, jobs: int, prepare: Callable[..., object], *arguments: object) -> list[Child]:
-        """Turn it into at most as many workers as it was made for; they belong to the caller. Call it only once.
+        """Turn the process into workers and return them; the caller must close them. Call this only once.
 
         Args:
-            prepare: Called with `arguments` in the process before it is forked further.
+            jobs: The number of workers, at most as many as the nursery was made for.
+            prepare: The function that the process calls with `arguments` before it is forked into workers.
         """
         workers, self._children = self._children[:jobs], self._children[jobs:]
         self.close()
@@ -264,17 +263,17 @@ class Nursery:
         return workers
 
     def close(self) -> None:
-        """End the process if it has not become workers."""
+        """End the process, unless it has become workers."""
         while self._children:  # the first is waited for
             self._children.pop().close()
 
 
 def nursery(jobs: int, begin: Callable[[], object], imports: Callable[[], object]) -> Nursery:
-    """Start a process that will become `jobs` workers. Only where processes are forked.
+    """Start a process that will become up to `jobs` workers. Works only where processes can be forked (`FORKS`).
 
     Args:
-        begin: Called first in each worker.
-        imports: Called in the new process at once.
+        begin: The function that each worker calls first.
+        imports: The function that the new process calls at once.
     """
     pipes = [_pipes() for _ in range(jobs)]
 
@@ -300,7 +299,7 @@ def nursery(jobs: int, begin: Callable[[], object], imports: Callable[[], object
 
 
 def can_be_read(pipe: int, seconds: float | None) -> bool:
-    """Wait at most `seconds` (None: no limit) until a pipe can be read or has ended; returns whether it can be read."""
+    """Wait at most `seconds` (None: no limit) for data in a pipe, or its end; returns whether one of these has come."""
     from select import POLLIN, poll
 
     waiting = poll()  # not `select`, which takes no descriptors above 1023
@@ -309,7 +308,7 @@ def can_be_read(pipe: int, seconds: float | None) -> bool:
 
 
 def ready_pipes(children: Sequence[Child], seconds: float | None) -> set[int | None]:
-    """Wait at most `seconds` (None: no limit) for workers; returns those of their pipes that can be read or written."""
+    """Wait at most `seconds` (None: no limit) for workers; returns the pipes that can now be read or written."""
     from select import POLLIN, POLLOUT, poll
 
     waiting = poll()
@@ -321,16 +320,16 @@ def ready_pipes(children: Sequence[Child], seconds: float | None) -> set[int | N
 
 
 def _other_pipes(pipes: Sequence[_Pipes], mine: int) -> list[int]:
-    """The children's ends of all pipes but one."""
+    """The children's ends of all `pipes`, except those with the index `mine`."""
     return [end for i, one in enumerate(pipes) if i != mine for end in one.of_child]
 
 
 def start(jobs: int, begin: Callable[[], object], *, forks: bool = True) -> list[Child]:
-    """Start `jobs` workers.
+    """Start `jobs` workers (child processes that call functions).
 
     Args:
-        begin: A function of a module, called first in each worker.
-        forks: False for a process that has threads.
+        begin: A function at the top level of a module, which each worker calls first.
+        forks: False if this process has threads, and so must not be forked.
     """
     children: list[Child] = []
     held: list[int] = []
@@ -363,9 +362,9 @@ def serve(tasks: int, answer: int, begin: Callable[[], object], children: Sequen
     """Run as a worker until the parent closes the pipe: call each function that arrives, and send back its result.
 
     Args:
-        tasks, answer: File descriptors of the pipes.
-        begin: Called first.
-        children: Processes that this worker has forked: it waits for their end.
+        tasks, answer: The file descriptors that functions arrive from, and that results are written to.
+        begin: The function to call first.
+        children: Ids of processes that this worker has forked, and for whose end it waits.
     """
     begin()
     silence(2)  # C code prints there when it aborts; the user must not see that
@@ -383,7 +382,7 @@ def serve(tasks: int, answer: int, begin: Callable[[], object], children: Sequen
 
 
 def _serve_anew(module: str, name: str) -> None:
-    """`serve` in a new interpreter; `name` of `module` is called first."""
+    """Run `serve` in a new interpreter. `module` and `name` name the function to call first."""
     from importlib import import_module
 
     leave_interrupts()
@@ -391,7 +390,7 @@ def _serve_anew(module: str, name: str) -> None:
 
 
 def _end_with_senders(tasks: int, children: Sequence[int]) -> None:
-    """End this process when no other process holds the sending end of its pipe any more."""
+    """End this process (and wait for `children`) once no process holds the sending end of the pipe `tasks` any more."""
     from select import POLLERR, POLLHUP, poll
 
     waiting = poll()
@@ -405,14 +404,14 @@ def _end_with_senders(tasks: int, children: Sequence[int]) -> None:
 
 
 def _next_frame(source: int) -> Any:
-    """The next message; None at the end."""
+    """Read the next message from a pipe; None at the end of the pipe."""
     head = _exactly(source, _LENGTH)
     body = _exactly(source, int.from_bytes(head, "little")) if head else b""
     return pickle.loads(body) if body else None
 
 
 def _exactly(source: int, size: int) -> bytes:
-    """Read exactly `size` bytes; b"" if the pipe ends before."""
+    """Read exactly `size` bytes from a pipe; b"" if the pipe ends before."""
     found = bytearray()
     while len(found) < size:
         data = os.read(source, size - len(found))

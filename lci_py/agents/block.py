@@ -1,4 +1,4 @@
-"""A block of lci's lines, between two marks, in a text file that others edit as well. The marks name its agents.
+"""A block of lci's lines, between two marks, in a text file that other people edit as well. The marks name its agents.
 
 Several agents read AGENTS.md. The block is written once, and stays until the last agent that its mark names is
 uninstalled.
@@ -22,7 +22,7 @@ MARKDOWN, TOML = ("<!-- ", " -->"), ("# ", "")
 
 
 class Location(NamedTuple):
-    """The location of a block in its file, the agents it is for, and its text."""
+    """The location of lci's block in a file, the agents that it is for, and its text."""
 
     start: int
     end: int
@@ -63,13 +63,13 @@ class Block(NamedTuple):
     comment: tuple[str, str] = MARKDOWN
 
     def text(self, names: Iterable[str] = (), body: str = "") -> str:
-        """The block as lci writes it, for several agents; `body` is the text of another version. No final line end."""
+        """The block for `names` (none: for this agent), without final line end; `body` replaces this version's text."""
         opening, closing = self.comment
         start = f"lci:start {' '.join(sorted({*names} or {self.agent}))}: kept by `lci agent`, edits are lost"
         return f"{opening}{start}{closing}\n{(body or self.body).strip()}\n{opening}lci:end{closing}"
 
     def state(self, text: str) -> str:
-        """absent, installed, or outdated (written by another version). Errors as in `find`."""
+        """The state of the block: absent, installed, or outdated (from another version). Errors as in `find`."""
         block = find(text, self.comment)
         if block is None or self.agent not in block.names:
             return "absent"
@@ -79,7 +79,7 @@ class Block(NamedTuple):
         """The text with the block: appended, or updated where it is.
 
         Raises:
-            LeftAloneError: The file is not lci's own; or as in `find`.
+            LeftAloneError: The file is not lci's own; or for the reasons of `find`.
         """
         if not text:
             return self.by_hand() + "\n"
@@ -93,7 +93,7 @@ class Block(NamedTuple):
         return f"{text}{eol}{lines}{eol}" if text.endswith("\n") else f"{text}{eol}{eol}{lines}"
 
     def remove(self, text: str) -> str | None:
-        """The text without the block, or without this agent's name if others need it; None if nothing is left."""
+        """The text without the block, or without this agent's name if other agents need it; None if nothing is left."""
         block = find(text, self.comment)
         if block is None or self.agent not in block.names:
             return text

@@ -34,7 +34,7 @@ _SPACE = " \t\r\n"
 
 
 class Entry(NamedTuple):
-    """A member of nested objects or, with `listed`, an item of an existing array."""
+    """An entry of a configuration file: a member of nested objects or, with `listed`, an item of an array."""
 
     agent: str
     keys: tuple[str, ...]  # that lead to the member, or to the array
@@ -138,14 +138,14 @@ class Entry(NamedTuple):
         return node
 
     def _checked(self, text: str, wanted: dict[str, Any]) -> str:
-        """The text, if parsing it gives `wanted` (empty objects do not count); else LeftAloneError."""
+        """The text, if parsing it gives `wanted` (empty objects do not count); otherwise raises LeftAloneError."""
         with suppress(LeftAloneError):
             if _without_empty(self._read(text)) == _without_empty(wanted):
                 return text
         raise LeftAloneError(f"lci in {self.keys[0]} is written in a way that can only be edited by hand", ours=True)
 
     def _with_member(self, text: str, data: dict[str, Any]) -> str:
-        """JSON with the entry as the first member of the innermost enclosing object that exists."""
+        """The JSON text with the entry as the first member of the innermost enclosing object that exists."""
         node: Any = data
         depth = 0
         while depth < len(self.keys) and self.keys[depth] in node:
@@ -161,8 +161,8 @@ class Entry(NamedTuple):
         return f"{text[:first]}{piece},{space}{text[first:]}"
 
     def _pieces(self, data: dict[str, Any]) -> list[str]:
-        """The JSON texts that may be cut out, best first: from the outermost object with only this member to the
-        entry."""
+        """The JSON texts that may be cut out to remove the entry, best first: enclosing objects without another member,
+        from the outermost, then the entry."""
         pieces = [json.dumps(data, ensure_ascii=False)]
         node: Any = data
         for key in self.keys:
@@ -186,7 +186,7 @@ def _opening(bare: str, keys: tuple[str, ...]) -> int:
 
 
 def _cut(text: str, found: re.Match[str]) -> str:
-    """The text without a match and one comma: the comma behind it, or else the one before it."""
+    """The text without a match and without one comma: the comma behind the match, or else the comma before it."""
     before, after = text[: found.start()], text[found.end() :]
     if comma := re.match(rf"[{_SPACE}]*,[{_SPACE}]*", after):
         return before + after[comma.end() :]

@@ -1,4 +1,4 @@
-"""What `lci agent hook` tells a coding agent, which runs it after its own searches and when a session starts.
+"""The texts by which `lci agent hook` answers a coding agent, after the agent's own searches and when a session starts.
 
 Claude Code, Codex and Gemini CLI pass an event to a hook as JSON on stdin; `hookSpecificOutput.additionalContext` of
 the hook's output is added to the model's context (docs/agents.md has the addresses of their documentation).
@@ -75,7 +75,7 @@ def hook_output(event: Event, text: str) -> str:
 
 
 def definitions_text(wanted: str, definitions: Sequence[tuple[str, int, str]], total: int) -> str:
-    """The text for a name: a line for each definition, (path, line, signature), as many as there is room for."""
+    """The text about a name: a line for each definition (path, line, signature), as many as there is room for."""
     lines = [
         f"{' '.join(path.split())}:{line}  {' '.join(signature.split())[:160]}\n"
         for path, line, signature in definitions
@@ -92,7 +92,7 @@ def _name_in(pattern: Any) -> str:
 
 
 def _name_of_search(command: Any) -> str:
-    """The single name that a command line searches for, in its first command but `cd`; "" if there is none."""
+    """The only name that a command line searches for, in its first command other than `cd`; "" if there is none."""
     if not isinstance(command, str) or len(command) > 4000:
         return ""
     try:

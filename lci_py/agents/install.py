@@ -40,7 +40,7 @@ def agents(
     Args:
         root: The project, absolute.
         action: install, uninstall, print (what install would write) or list.
-        names: Agents; by default those in use (install, print), installed (uninstall) or known (list).
+        names: The agents; by default all in use (install, print), all installed (uninstall) or all known (list).
         user: Whether to use the user's own files instead of those of the project.
         only: One of `ONLY`; None for all files.
         hooks: Whether install and print include hooks.
@@ -107,7 +107,7 @@ def _cannot_start(*, server: bool) -> list[str]:
 
 @dataclass(slots=True)
 class _Row:
-    """What an action did to one file of one agent."""
+    """The effect of an action on one file of one agent."""
 
     part: Part
     base: str  # the folder that the path starts at, and that no link leads out of
@@ -138,11 +138,13 @@ class _Run:
     """One action on the files of agents. Changes are collected first: agents share files, and `print` writes none."""
 
     def __init__(self, root: str, user: bool, kinds: Sequence[str], action: str) -> None:
-        """Args:
-        root: The project, or the home folder.
-        user: Whether the files are the user's own.
-        kinds: Of `ONLY`.
-        action: One of `ACTIONS`.
+        """Prepare the action.
+
+        Args:
+            root: The project, or the home folder.
+            user: Whether the files are the user's own.
+            kinds: The kinds of files to use, out of `ONLY`.
+            action: One of `ACTIONS`.
         """
         self.root, self.user, self._kinds, self._action = root, user, kinds, action
         self.writes = action in ("install", "print")
@@ -183,7 +185,7 @@ class _Run:
         return rows
 
     def _rows(self, agent: Agent, part: Part) -> list[_Row]:
-        """The files that may contain this part; first the one that the agent reads, or that would be created."""
+        """A row per file that may contain this part; first the file that the agent reads, or that would be created."""
         base, folder = _folder(part.home) if part.home else (self.root, "")
         paths = [os.path.join(folder, path) for path in part.paths]
         chosen = next((path for path in paths if self._peek(base, path) is not None), os.path.join(folder, part.new))
@@ -247,7 +249,7 @@ class _Run:
 
 
 def _folder(home: Home) -> tuple[str, str]:
-    """The user's folder that a path is relative to, and the subfolder in it."""
+    """(folder, below): the user's folder that a path is relative to, and the subfolder in it."""
     if home.darwin and sys.platform == "darwin":
         return os.path.expanduser("~"), home.darwin
     folder = os.environ.get(home.variable) if home.variable else None

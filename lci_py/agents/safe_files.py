@@ -23,16 +23,13 @@ class LeftAloneError(Exception):
     """A file that lci must not change, because its format or its owner is unknown."""
 
     def __init__(self, reason: str, *, ours: bool = False) -> None:
-        """Args:
-        reason: What is wrong with the file, to be printed after its name and a colon.
-        ours: Whether the file nevertheless contains something of lci.
-        """
+        """`reason` is printed after the file's name and a colon; `ours`: whether the file contains something of lci."""
         super().__init__(reason)
         self.reason, self.ours = reason, ours
 
 
 class SafeFile(NamedTuple):
-    """A file, or one to be created."""
+    """A file that exists, or is to be created."""
 
     base: str  # without links
     path: str  # below it, without links
@@ -62,10 +59,7 @@ class SafeFile(NamedTuple):
         return text
 
     def check_writable(self) -> None:
-        """
-        Raises:
-            LeftAloneError: The file, or the folder that it is to be made in, is read-only or no folder.
-        """
+        """Raise LeftAloneError if the file, or the folder that it is to be made in, is read-only or no folder."""
         if os.path.exists(self.full) and not os.stat(self.full).st_mode & 0o222:
             raise LeftAloneError("is read-only")
         folder = os.path.dirname(self.full)

@@ -19,7 +19,7 @@ HEADS: dict[str, str] = _TABLE["heads"]
 
 
 class Home(NamedTuple):
-    """A user's folder: the one in an environment variable if that is set, else a folder below the home folder."""
+    """A user's folder: the folder in an environment variable if that is set, else a folder below the home folder."""
 
     folder: str
     variable: str = ""
@@ -72,7 +72,7 @@ def _hooks(home: str, folder: str, file: str, event: str, matcher: str, timeout:
         file: The file with hooks in either folder.
         event: The agent's name for the event after a tool call.
         matcher: The tools that search.
-        timeout: In the agent's unit: seconds, or milliseconds.
+        timeout: The time limit in the agent's unit: seconds, or milliseconds.
     """
     # A project's files are shared: who has no lci must not read an error after every command.
     hooks = {"hooks": [{"type": "command", "command": "lci agent hook 2>/dev/null || true", "timeout": timeout}]}

@@ -54,7 +54,7 @@ _MOST = (20_000, 300_000_000)
 
 
 def find_root(root: str | None) -> Path:
-    """The folder of a command: as given, else the nearest parent with an index, the git root, or the current folder."""
+    """The folder of a command: `root`, else the nearest parent with an index, the git root, or the current folder."""
     if root is None:
         return config.find_root(None)
     # os.path rather than Path: it answers False, not PermissionError, below a folder that may not be searched.
@@ -65,12 +65,12 @@ def find_root(root: str | None) -> Path:
 
 
 def is_of_workspace(root: str | None) -> bool:
-    """Whether the given root of a command is a workspace."""
+    """Whether the root that a command names is a workspace."""
     return root is not None and is_workspace(root)
 
 
 def path_in_repository(root: str, full: str) -> str | None:
-    """An absolute path relative to the root of a workspace; None if no repository of it contains the path."""
+    """An absolute path, made relative to the root of a workspace; None if no repository of it contains the path."""
     from lci_py.source.repository.workspace import inside
 
     return inside(root, full) if is_workspace(root) else None
@@ -94,7 +94,7 @@ def settings_warnings(root: str | None) -> list[str]:
 
 
 def language_words() -> list[str]:
-    """The values of `--lang`: names of languages and their aliases."""
+    """The values that `--lang` takes: names of languages and their aliases."""
     from lci_py.source.syntax.languages import language_aliases, language_names
 
     return sorted({*language_names(), *language_aliases()})
@@ -128,7 +128,7 @@ def index_dir_of(root: Path, settings: Settings) -> Path:
 
 
 def own_index_dir(root: Path, settings: Settings) -> Path:
-    """The index folder, for writing.
+    """The index folder of a root, if it may be written.
 
     Raises:
         IndexWriteError: The folder is a link that no setting names: it may have come with a clone, and lead anywhere.
@@ -231,9 +231,9 @@ def _walk_options(
     allow: Sequence[str] | None = None,
     warnings: list[str] | None = None,
 ) -> WalkOptions:
-    """The settings of the walk, with an earlier run's flags about ignore files, which are in the sealed manifest.
+    """The settings for walking the files, with an earlier run's flags about ignore files from the sealed manifest.
 
-    Each repository of a workspace is walked by its own settings; problems with them are added to `warnings`.
+    Each repository of a workspace is walked by its own settings; problems with these settings are added to `warnings`.
     """
     from lci_py.index.store.manifest import read_manifest
     from lci_py.types.record import replace
@@ -299,7 +299,7 @@ def _build_options(settings: Settings, walk_options: WalkOptions) -> BuildOption
 
 
 def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
-    """Warnings about an index that somebody else made; with `adopt` it is sealed for this user."""
+    """Warnings about an index that somebody else made; with `adopt`, the index is sealed (signed) for this user."""
     from lci_py.index.store.manifest import read_manifest
 
     try:
@@ -331,7 +331,7 @@ def count_files(path: str | None, most: tuple[int, int] | None, progress: Report
     """The number and the total bytes of the files that an index run would read; `most` as in `build_index`.
 
     Raises:
-        TooLargeError: There are more than `most`.
+        TooLargeError: There are more files or bytes than `most`.
     """
     from lci_py.source.repository.walk import walk
 
@@ -352,8 +352,8 @@ def dry_run(
     allow: Sequence[str] | None = None,
     progress: Report | None = None,
 ) -> tuple[list[FileEntry], list[Skip], dict[str, IgnoreRule]]:
-    """The files that would be indexed, the skipped paths with reasons, and the rule for each path that an ignore file
-    excludes.
+    """(files, skips, rules): the files that would be indexed; the skipped paths, with reasons; and a dict from the
+    paths that ignore files exclude to the rules.
 
     Arguments as in `build_index`.
     """
@@ -500,7 +500,7 @@ def _on_another_disk(root: Path, settings: Settings) -> Settings:
 
 
 def _still_held(held: Snapshot | None, settings: Settings) -> Snapshot | None:
-    """A snapshot of an earlier call, if it is still the newest; otherwise it is closed, and None returned."""
+    """The snapshot of an earlier call if it is still the newest; otherwise it is closed, and the result is None."""
     if held is None:
         return None
     same = (held.snippet, held.limit, held.model) == (settings.snippet, settings.limit, settings.model)
@@ -513,7 +513,7 @@ def _still_held(held: Snapshot | None, settings: Settings) -> Snapshot | None:
 
 
 def _index_first(where: Path, settings: Settings, model: str | None, opening: _Opening) -> None:
-    """Build the index, or as much of it as a search needs: a background process does the rest."""
+    """Build the index, or only what a search needs of it: then a background process builds the remaining parts."""
     from lci_py.index.build.detached import CAN_DETACH, until_searchable
 
     most = None if settings.refresh == "always" else _MOST
@@ -535,7 +535,7 @@ def _index_first(where: Path, settings: Settings, model: str | None, opening: _O
 
 
 def preload() -> None:
-    """As `search.engine.preload`."""
+    """Import and load in advance what nearly every search needs (`search.engine.preload`)."""
     from lci_py.search.engine import preload
 
     preload()

@@ -50,8 +50,8 @@ def index(
     """Build a fleet of exactly these repositories, or refresh it; returns a JSON object.
 
     Args:
-        store: The URL of its store.
-        repositories: Name and source of each.
+        store: The URL of the fleet's store.
+        repositories: (name, source) of each repository.
         who: The workers.
         progress: As for `build_index`.
     Raises:
@@ -98,7 +98,7 @@ def clean(store: str, hours: float) -> dict[str, Any]:
 
 @contextmanager
 def connect(store: str, who: AbstractContextManager[Workers], snippet: int = 2) -> Iterator[Root]:
-    """A connection for searches of a fleet; each uses the fleet that the store has by then.
+    """A connection for searches of a fleet; each search uses the newest fleet in the store.
 
     Args:
         who: The workers.

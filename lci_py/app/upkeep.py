@@ -1,5 +1,5 @@
-"""The use cases beside building and searching: remove an index, its log, git hooks, the files of coding agents, and
-workspaces: several repositories under one name.
+"""The use cases beside building and searching: for removing an index, its log, git hooks, the files of coding agents,
+and workspaces (several repositories under one name).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def hooks(root: str | None, action: str, *, force: bool = False) -> dict[str, An
 
 
 def run_hook(root: str | None) -> None:
-    """Refresh the index if there is one, unless another hook is already waiting to do so."""
+    """Refresh the index if it exists, unless another hook is already waiting to do so."""
     from lci_py.index.store.background_run import hook_run
 
     where = find_root(root)
@@ -90,7 +90,7 @@ def run_hook(root: str | None) -> None:
 
 
 def agents(root: str | None, action: str, names: Sequence[str], **options: Any) -> dict[str, Any]:
-    """Add lci to the files of coding agents, remove it, or show where it is: `agents.install.agents` around `root`."""
+    """Call `agents.install.agents` for the project around `root`: add lci to the files of agents, remove or show it."""
     from lci_py.agents.install import agents as change
 
     return change(str(find_root(root)), action, names, **options)
@@ -147,7 +147,7 @@ def workspaces(action: str, names: Sequence[str] = (), called: str | None = None
     Args:
         action: add, remove or list.
         names: The workspace, then repositories; for `list`, workspaces (none for all).
-        called: The name of the only repository that is added.
+        called: The name to give to a repository, if only one is added.
     Raises:
         BadPathError, UsageError: see `workspace_changes`.
     """

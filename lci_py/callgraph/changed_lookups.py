@@ -1,8 +1,8 @@
 """Finds the look-ups whose answers may have changed when files change.
 
-Each file contributes to the answers of some look-ups: a definition to those of its name, a path to those of its last
-segment. If the changed files contribute the same to a look-up before and after, its answer is the same. Contributions
-are in stable terms (ids of symbols and paths, never numbers or lines), so editing a function's body changes none.
+Each file contributes to the answers of some look-ups: a definition to look-ups of its name, a path to look-ups of its
+last segment. If the changed files contribute the same to a look-up before and after, its answer is the same. Editing
+a function's body changes none: contributions are in stable terms (ids of symbols and paths, no numbers or lines).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _SUMMARIES = frozenset({"only", "type", "near", "folder", "orphan", "declaring"}
 
 
 def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
-    """The contributions of a file to the answers of look-ups, for every kind in `LookUps` but "common"."""
+    """Yields what a file contributes to the answers of look-ups, for every kind in `LookUps` but "common"."""
     facts = tables.facts(file)
     head = facts.head
     path, language, family, folder = head.path, head.language, head.family, head.folder
@@ -132,14 +132,14 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
 
 
 class ChangedFiles(NamedTuple):
-    """The files that differ between two generations, in one of these: its tables, and the file numbers in order."""
+    """The files that differ between two generations of the index: the tables of one, and its numbers of these files."""
 
     tables: StoredTables
     files: Sequence[int]
 
 
 def changed_look_ups(old: ChangedFiles, new: ChangedFiles) -> dict[int, list[LookUp]]:
-    """By key, the look-ups to which the changed files contribute something different after the change."""
+    """Maps keys to the look-ups to which the changed files contribute something different after the change."""
     before: dict[LookUp, list[object]] = defaultdict(list)
     after: dict[LookUp, list[object]] = defaultdict(list)
     for found, (tables, files) in ((before, old), (after, new)):
@@ -154,7 +154,7 @@ def changed_look_ups(old: ChangedFiles, new: ChangedFiles) -> dict[int, list[Loo
 
 
 def site_changes(old: ChangedFiles, new: ChangedFiles) -> Counter[tuple[str, str]]:
-    """The change in the number of calls of each (family, name) on a receiver."""
+    """Maps (family of languages, name) to the change in the number of calls of that name on a receiver."""
     change: Counter[tuple[str, str]] = Counter()
     for (tables, files), sign in ((old, -1), (new, 1)):
         for file in files:
@@ -166,7 +166,7 @@ def site_changes(old: ChangedFiles, new: ChangedFiles) -> Counter[tuple[str, str
 
 
 def common_changes(change: Iterable[tuple[str, str]], before: Sites, after: Sites) -> dict[int, list[LookUp]]:
-    """As `changed_look_ups`, for names that became common, or are common no longer."""
+    """The look-ups of names in `change` that became common, or ceased to be: a dict from key to look-ups."""
     found: dict[int, list[LookUp]] = {}
     for family, name in change:
         if (before.count(family, name) > COMMON_CALLS) != (after.count(family, name) > COMMON_CALLS):
@@ -176,13 +176,13 @@ def common_changes(change: Iterable[tuple[str, str]], before: Sites, after: Site
 
 
 class Comparison:
-    """Compares the answers to a look-up before and after a change; contributions only show that they may differ."""
+    """Compares the answers to a look-up before and after a change; `changed_look_ups` only finds candidates."""
 
     def __init__(self, old: StoredTables, new: StoredTables, before: Sites, after: Sites) -> None:
         self._sides = ((old, LookUps(old, before)), (new, LookUps(new, after)))
 
     def differ(self, look_up: LookUp) -> bool:
-        """False only if the answer is the same."""
+        """Whether the answer may differ; False only if the answer is certainly the same."""
         if look_up[0] not in _SUMMARIES:
             return True
         before, after = (_stable(tables, look_ups.value(look_up)) for tables, look_ups in self._sides)
@@ -190,7 +190,7 @@ class Comparison:
 
 
 def _stable(tables: StoredTables, answer: Definition | Iterable[int] | None) -> object:
-    """An answer in stable terms: ids and paths instead of numbers."""
+    """The answer in stable terms: ids and paths instead of numbers."""
     heads = tables.files.heads
     if isinstance(answer, Definition):
         head = heads[answer.file]

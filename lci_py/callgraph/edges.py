@@ -54,7 +54,7 @@ _LAMBDAS = -(1 << 30)
 
 
 def lambda_node(number: int) -> int:
-    """The node of an anonymous function in an `Edge`."""
+    """The number that stands for an anonymous function as a node of an `Edge`."""
     return _LAMBDAS - number
 
 
@@ -69,7 +69,7 @@ class Edge(NamedTuple):
 
 
 def confidence(step: int) -> float:
-    """The confidence of an edge, in (0, 1]: the measured share of correct edges of its step."""
+    """The confidence of an edge, in (0, 1]: the measured share of correct edges among those of the same step (rule)."""
     if step & ~AMBIGUOUS == DISPATCH:
         return _OF_DISPATCH
     known = min(step & ~AMBIGUOUS, len(STEPS) - 1)
@@ -98,15 +98,15 @@ _SHORT = 100
 
 
 class Spliced:
-    """An array that is put together from runs of two others, piece by piece: as a whole, it may take 100 MB."""
+    """An array made of runs of two other arrays. It is produced piece by piece: as a whole, it may take 100 MB."""
 
     def __init__(
         self, former: NDArray[Any], new: NDArray[Any], runs: NDArray[Any], present: NDArray[Any] | None = None
     ) -> None:
-        """Args:
-        runs: int64 [k, 3]: start and stop of each run in `former` followed by `new`, and its start in the result. Runs
-            are in the order of the result, without gaps.
-        present: Maps the values of `former` to present ones; None if they are unchanged.
+        """Combines runs of `former` and `new`; `present` maps values of `former` to present values (None: unchanged).
+
+        `runs` is int64 [k, 3]: start and stop of each run, as indices into `former` followed by `new`, and the start
+        of the run in the result. The runs are in the order of the result, without gaps.
         """
         self._former, self._new, self._runs, self._present = former, new, runs, present
         self.dtype = np.result_type(former, new)
@@ -116,7 +116,7 @@ class Spliced:
         return int((self._runs[:, 1] - self._runs[:, 0]).sum())
 
     def pieces(self) -> Iterator[NDArray[Any]]:
-        """The pieces, in order."""
+        """Yields the array in consecutive pieces."""
         end = len(self._former)
         if len(self) < _SHORT * len(self._runs):
             yield self.take(np.arange(len(self)))
@@ -131,12 +131,12 @@ class Spliced:
                 yield piece.astype(self.dtype, copy=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """The whole array, for numpy."""
+        """The whole array; numpy calls this to convert the object."""
         found: NDArray[Any] = np.concatenate([np.zeros(0, self.dtype), *self.pieces()])
         return found if dtype is None else found.astype(dtype)
 
     def take(self, places: NDArray[Any]) -> NDArray[Any]:
-        """The values at the given indices."""
+        """The values of the array at the indices `places`."""
         starts, _, firsts = self._runs[np.searchsorted(self._runs[:, 2], places, side="right") - 1].T
         at, end = starts + places - firsts, len(self._former)
         found = np.zeros(len(places), self.dtype)
@@ -156,21 +156,21 @@ class Links:
         target: int32 [E], nodes; edges are distinct and sorted by source, target, kind, line.
         kind: uint8 [E], indices of `EDGE_KINDS`.
         line: uint8, uint16 or int32 [E], line in the source's file.
-        step: uint8 [E], index of `STEPS`, and `AMBIGUOUS`; 0 for imports.
+        step: uint8 [E], index of `STEPS` (the rule that found the edge), and `AMBIGUOUS`; 0 for imports.
         out_ptr: int32 [S + F + L + 1], where the edges of each source start.
         incoming: int32 [E], edge numbers sorted by target, then source.
         in_ptr: int32 [S + F + L + 1], where the edges into each node start in `incoming`.
         first_lambda: int32 [F + 1], the first anonymous function of each file, and L.
         lambda_symbol: int32 [L], the symbol that encloses each anonymous function, or -1.
-        lambda_line, lambda_end_line: int32 [L], the first and the last line of each.
+        lambda_line, lambda_end_line: int32 [L], the first and the last line of each anonymous function.
         key_start: int32 [F + 1], where the keys of each file start.
         keys: int32 [K], keys of the look-ups that each file's edges depend on (lookups.py): unsigned numbers of 32
             bits, stored as int32; within a file they ascend as unsigned numbers.
         site_key: int64 [N], hashes of (family, name) of calls on a receiver, ascending.
-        site_count: int32 [N], the number of such calls, at least 1.
+        site_count: int32 [N], the number of calls with each hash, at least 1.
         program: The constraints of the files in the points-to analysis.
         solution: The possible targets of the program's calls.
-        relinked: Numbers of the files that were linked again; all of them after a full link.
+        relinked: Numbers of the files that were linked again; after a full link, of all files.
     """
 
     first_symbol: NDArray[Any]
@@ -217,13 +217,13 @@ class Links:
         return found
 
     def edges_by_kind(self) -> dict[str, int]:
-        """The number of edges of each kind that occurs, by name."""
+        """Maps the name of each kind of edge that occurs to the number of such edges."""
         counts = {name: int(np.count_nonzero(self.kind == kind)) for kind, name in enumerate(EDGE_KINDS)}
         return {name: count for name, count in sorted(counts.items()) if count}
 
 
 class Sites:
-    """How often each name is called on a receiver. Names are stored as hashes, to save memory."""
+    """Counts how often each name is called on a receiver. Names are stored as hashes, to save memory."""
 
     def __init__(self, keys: NDArray[Any], counts: NDArray[Any]) -> None:
         self.keys = keys
@@ -231,13 +231,11 @@ class Sites:
 
     @classmethod
     def of(cls, counts: Mapping[tuple[str, str], int]) -> Sites:
-        """Args:
-        counts: (family, name) to the number of calls; numbers that are not positive are ignored.
-        """
+        """Counts from a dict of (family, name) to the number of calls; numbers that are not positive are ignored."""
         return cls(np.zeros(0, np.int64), np.zeros(0, np.int32)).plus(counts)
 
     def plus(self, change: Mapping[tuple[str, str], int]) -> Sites:
-        """The sum of these counts and a change, which may be negative."""
+        """New counts: these counts plus a change, whose numbers may be negative."""
         keys = np.array([_site_key(*name) for name in change], np.int64)
         merged = np.concatenate([self.keys, keys])
         amounts = np.concatenate([self.counts, np.array(list(change.values()), np.int64)])
@@ -263,7 +261,7 @@ _SORTED = 1 << 20
 
 
 class FileKeys(NamedTuple):
-    """The keys of all files as in `Links.keys`, and how many of them each file has."""
+    """(keys, sizes): the look-up keys of all files, as in `Links.keys`, and the number of keys of each file."""
 
     keys: NDArray[Any]
     sizes: NDArray[Any]
@@ -300,21 +298,21 @@ class EdgeBuffer:
         return len(self._columns) + 2
 
     def arrays(self) -> list[NDArray[Any]]:
-        """All collected values as arrays, for `extend`."""
+        """All collected values as arrays, which `extend` of another collector takes."""
         return [np.array(column, column.typecode) for column in (*self._columns, self._key_sizes, self._keys)]
 
     def extend(self, arrays: Sequence[NDArray[Any]]) -> None:
-        """Append the files of another collector, from its `arrays`."""
+        """Append the files of another collector, given the result of its `arrays`."""
         for column, values in zip((*self._columns, self._key_sizes, self._keys), arrays, strict=True):
             column.frombytes(values.tobytes())
 
     def keys(self) -> FileKeys:
-        """The keys of all files so far."""
+        """The look-up keys of all files that were added so far."""
         return FileKeys(np.array(self._keys, np.uint32).view(np.int32), np.array(self._key_sizes, np.int32))
 
     def edges(self, n_symbols: int, n_files: int) -> NDArray[Any]:
-        """int32 [5, E]: source, target, kind, line and step of each edge, unsorted; nodes as in `Links`. Call it once:
-        it frees the collected edges, of which there may be millions.
+        """The edges, int32 [5, E], unsorted: source, target, kind, line and step of each; nodes as in `Links`. Call
+        this only once: it frees the collected edges, of which there may be millions.
         """
         rows = np.empty((5, len(self._columns[0])), np.int32)
         for row, column in zip(rows, self._columns, strict=True):
@@ -328,7 +326,7 @@ class EdgeBuffer:
 
 
 class PointsToResult(NamedTuple):
-    """The constraints of the points-to analysis, and its solution."""
+    """The constraints of the points-to analysis (`program`), and its `solution`."""
 
     program: Program
     solution: Solution
@@ -341,9 +339,9 @@ def assemble(
     """Sort edges, drop duplicates and build the graph.
 
     Args:
-        rows: int32 [5, E]: source, target, kind, line and step.
-        first_symbol: int32 [F + 1].
-        relinked: Files that were linked again.
+        rows: int32 [5, E]: source, target, kind, line and step of each edge.
+        first_symbol: int32 [F + 1], as in `Links`.
+        relinked: Numbers of the files that were linked again.
     """
     source, target, kind, line, step = distinct(sort_edges(rows))
     nodes = int(first_symbol[-1]) + len(first_symbol) - 1 + int(lambdas.first[-1])
@@ -371,14 +369,17 @@ def assemble(
 
 
 def pointers(nodes: NDArray[Any], n: int) -> NDArray[Any]:
-    """Where the edges of each of `n` nodes start: [n + 1]. `nodes` has one end of each edge, ascending."""
+    """The index at which the edges of each of `n` nodes start, and the number of edges: [n + 1].
+
+    `nodes` has the node at one end of each edge, ascending.
+    """
     found = np.zeros(n + 1, np.int32)
     np.cumsum(np.bincount(nodes, minlength=n), out=found[1:])
     return found
 
 
 def _stable_order(values: NDArray[Any]) -> NDArray[Any]:
-    """Stable argsort of non-negative numbers, 16 bits at a time: numpy has a radix sort only for these."""
+    """Stable argsort of non-negative numbers, 16 bits at a time: numpy has a radix sort only for 16-bit numbers."""
     low = np.argsort((values & 0xFFFF).astype(np.uint16), kind="stable").astype(np.int32)
     high = np.argsort((values[low] >> 16).astype(np.uint16), kind="stable")
     return low[high]
@@ -411,7 +412,7 @@ def _ascend(rows: NDArray[Any]) -> bool:
 
 
 def distinct(rows: NDArray[Any]) -> NDArray[Any]:
-    """Sorted edges without repetitions: of edges that differ only in the step, the first."""
+    """Removes repetitions from sorted edges: of edges that differ only in the step, the first is kept."""
     first = np.zeros(rows.shape[1], np.bool_)
     first[:1] = True
     for column in rows[:4]:

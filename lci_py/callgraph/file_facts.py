@@ -1,8 +1,8 @@
 """The facts of one file that linking needs: no signatures, no texts, and no names of definitions that code cannot refer
 to.
 
-The *place* of a symbol is its index among the symbols of its file. Anonymous functions have the places after those, as
-in `TypeHint.scope`.
+The *place* of a symbol is its index among the symbols of its file. The places of anonymous functions come after the
+places of symbols, as in `TypeHint.scope`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SCRIPT = re.compile(r"\.(?:h|js|ts|zig|lua)$")
 
 @cache
 def family(language: str) -> str:
-    """The group of languages with a common name space: a TypeScript file may call what a JavaScript file defines."""
+    """The name of a language's family: languages with a common name space, such as TypeScript and JavaScript."""
     return str(table_of(language).get("family", language))
 
 
@@ -69,7 +69,7 @@ class CallSite(NamedTuple):
 
 
 class BaseName(NamedTuple):
-    """The name of a base type; `line` and `place` are the line and the index of the derived type."""
+    """The name of a base type; `symbol` and `line` are the index and the line of the derived type."""
 
     symbol: int
     name: str
@@ -111,7 +111,7 @@ class FileFacts:
         return self.kinds[parent] if parent >= 0 else ""
 
     def qualified(self, place: int) -> str:
-        """The dotted name of a reopened type or module."""
+        """The dotted name of the type or module at an index, in a language where types and modules may be reopened."""
         if place < 0:
             return self.head.package
         found = self._qualified.get(place)
@@ -126,7 +126,7 @@ class FileFacts:
 
     @cached_property
     def outer(self) -> Sequence[int]:
-        """Per symbol and anonymous function, the index of the enclosing scope."""
+        """The index of the enclosing scope, per symbol and then per anonymous function."""
         if not self._scopes:
             return self.parents
         found = [*self.parents, *(item.symbol for item in self.lambdas)]
@@ -143,7 +143,7 @@ class FileFacts:
 
     @cached_property
     def scope_kinds(self) -> Sequence[str]:
-        """Per symbol and anonymous function, its kind."""
+        """The kind, per symbol and then per anonymous function."""
         return [*self.kinds, *(LAMBDA_KIND for _ in self.lambdas)] if self._scopes else self.kinds
 
     def name_at(self, place: int) -> str:
@@ -167,13 +167,15 @@ class FileFacts:
 
     @cached_property
     def top(self) -> dict[str, int]:
-        """Names defined at the file's top level, as other files see them, to the index of the first definition. An
-        anonymous function may wrap a whole module, so its definitions count too, after those outside."""
+        """Maps the names at the file's top level, as other files see them, to the index of the first definition.
+
+        An anonymous function may wrap a whole module: definitions in it count too, after definitions outside of it.
+        """
         return self._first_places(hidden=True) | self.own_top if self._scopes else self.own_top
 
     @cached_property
     def own_top(self) -> dict[str, int]:
-        """As `top`, for code in the file itself: without definitions in anonymous functions."""
+        """Maps names at the file's top level to indices, as `top`, but without definitions in anonymous functions."""
         return self._first_places(hidden=False)
 
     def _first_places(self, *, hidden: bool) -> dict[str, int]:
@@ -190,8 +192,8 @@ class FileFacts:
 
     @cached_property
     def inside(self) -> dict[int, dict[str, list[int]]]:
-        """Per scope, the definitions directly inside it, by name. Methods of unnamed objects are in no anonymous
-        function.
+        """Maps each scope to the definitions directly inside it, by name. Methods of unnamed objects do not count as
+        inside an anonymous function.
         """
         found: dict[int, dict[str, list[int]]] = {}
         for place in self.callables:
@@ -202,7 +204,7 @@ class FileFacts:
 
     @cached_property
     def base_names(self) -> dict[int, list[str]]:
-        """Per symbol, the names of its bases."""
+        """Maps a symbol's index to the names of its bases."""
         found: dict[int, list[str]] = {}
         for base in self.bases:
             found.setdefault(base.symbol, []).append(base.name)
@@ -210,7 +212,7 @@ class FileFacts:
 
     @cached_property
     def typed(self) -> dict[tuple[int, str | int], list[TypeHint]]:
-        """(Scope, `TypeHint.subject`) to its type hints, in text order; hints of a function's result have no name."""
+        """Maps (scope, `TypeHint.subject`) to type hints in text order; a hint of a function's result has no name."""
         found: dict[tuple[int, str | int], list[TypeHint]] = {}
         for item in self.types:
             found.setdefault((item.scope, item.subject), []).append(item)
@@ -218,12 +220,12 @@ class FileFacts:
 
     @cached_property
     def variables(self) -> dict[str, None]:
-        """The top-level names that have type hints, in text order."""
+        """The top-level names that have type hints, in text order (the keys of a dict)."""
         return dict.fromkeys(item.name for item in self.types if item.scope < 0)
 
     @cached_property
     def of_locals(self) -> dict[tuple[int, int, str], list[Expr]]:
-        """(Function, `StoredFunction.kind`, name of a local) to the expressions stored there."""
+        """Maps (function, `StoredFunction.kind`, name of a local) to the expressions stored in that local variable."""
         found: dict[tuple[int, int, str], list[Expr]] = {}
         for item in self.stored:
             if is_of_local(item):
@@ -232,7 +234,7 @@ class FileFacts:
 
     @cached_property
     def by_subject(self) -> dict[str | int, list[TypeHint]]:
-        """`TypeHint.subject` to its type hints in any scope, in text order."""
+        """Maps `TypeHint.subject` to the type hints of that subject in any scope, in text order."""
         found: dict[str | int, list[TypeHint]] = {}
         for item in self.types:
             found.setdefault(item.subject, []).append(item)
@@ -240,7 +242,7 @@ class FileFacts:
 
     @cached_property
     def scopes(self) -> dict[str, set[int]]:
-        """Name to the symbols that bind it, as a definition or as a name with a type hint."""
+        """Maps a name to the scopes (indices) that bind it, as a definition or as a name with a type hint."""
         found: dict[str, set[int]] = {}
         for item in self.types:
             if item.name and item.scope >= 0:
@@ -252,7 +254,7 @@ class FileFacts:
 
     @cached_property
     def stars(self) -> list[Import]:
-        """Imports that bind every name of a module."""
+        """The imports that bind every name of a module."""
         whole = has_rule(self.head.language, "whole_imports")  # `using a.b;`, `import A.B`
         return [
             item
@@ -271,7 +273,7 @@ class FileFacts:
         Args:
             holder: The last part of the name of the package or namespace.
         Returns:
-            None if they are not known: the last part also names a type, which may inherit members, or the file has so
+            None if the names are not known: `holder` also names a type, which may inherit members, or the file has so
                 many namespaces that a list for each would be too long.
         """
         if holder not in self._offered:
@@ -302,7 +304,7 @@ class FileFacts:
 
     @cached_property
     def _no_spaces(self) -> set[str]:
-        """Names of definitions other than packages and namespaces."""
+        """The names of definitions that are neither packages nor namespaces."""
         return {self.names[place] for place in self.callables if self.kinds[place] not in _SPACES}
 
     @cached_property
@@ -314,7 +316,7 @@ class FileFacts:
 
     @cached_property
     def bindings(self) -> dict[str, Import]:
-        """Local name to the first import that binds it."""
+        """Maps a local name to the first import that binds it."""
         found: dict[str, Import] = {}
         for item in self.imports:
             if not has_rule(self.head.language, "including") or not is_include(item):
@@ -324,7 +326,7 @@ class FileFacts:
 
 
 def macro_texts(facts: FileFacts, calls: Iterable[CallSite]) -> dict[str, list[MacroText]]:
-    """Name to the file's macros of that name, in text order, each with the calls in its text."""
+    """Maps a name to the file's macros of that name, in text order, each with the calls in its text."""
     found: dict[int, list[tuple[str, str, int]]] = {
         place: [] for place, kind in enumerate(facts.kinds) if kind == "macro"
     }  # fmt: skip
@@ -338,7 +340,7 @@ def macro_texts(facts: FileFacts, calls: Iterable[CallSite]) -> dict[str, list[M
 
 
 def is_of_local(item: StoredFunction) -> bool:
-    """Whether only the enclosing function can refer to the slot."""
+    """Whether the slot (a place that holds a function) is a local variable, which only the enclosing function sees."""
     return item.within >= 0 and item.kind in (LOCAL, VARIABLE_TYPE)
 
 
@@ -352,24 +354,24 @@ def is_top(kind: str, around: str, language: str = "") -> bool:
 
 
 def is_type(kind: str, family: str) -> bool:
-    """Whether a definition has members. A Go `type` has; in other languages `type` is an alias."""
+    """Whether a definition of this kind has members: types, and Go's `type`. In other languages `type` is an alias."""
     return kind in TYPE_KINDS or (kind == "type" and has_rule(family, "method_sets"))
 
 
 def is_static(head: FileHead, kind: str, exported: bool) -> bool:
-    """Whether a function has internal linkage, or a macro is only visible in its file because that is no header."""
+    """Whether only its own file sees a function (internal linkage) or a macro (because it is not in a header)."""
     is_own = kind == "macro" or (kind == "function" and not exported)
     return is_own and has_rule(head.language, "expanding") and head.path.endswith(_SOURCES)
 
 
 def is_shared(around: str) -> bool:
-    """Whether other files can see a definition, given its parent's kind; definitions inside functions are local."""
+    """Whether other files can see a definition: not inside a function. `around` is the kind of the parent, or ""."""
     return around not in FUNCTION_KINDS
 
 
 def owner(kind: str, around: str, scope: str, language: str) -> str:
-    """The type to which a method defined outside of it belongs (Go, Swift extensions, C++); for Ruby's `class
-    Shop::Cart` the scope `Shop`, dotted; else "".
+    """The type to which a method belongs that is defined outside of the type (Go, Swift extensions, C++). For a
+    reopened type, the scope in its name: `Shop` for Ruby's `class Shop::Cart`. Else "".
 
     `around` is the kind of the parent, or "".
     """
@@ -379,19 +381,19 @@ def owner(kind: str, around: str, scope: str, language: str) -> str:
 
 
 def runs_alone(facts: FileFacts) -> bool:
-    """Whether a Python file imports something, but nothing relative or from a folder that contains it."""
+    """Whether a Python file has imports, but none that is relative or begins with a folder that contains the file."""
     around = set(facts.head.folder.split("/"))
     heads = {item.module.partition(".")[0] for item in facts.imports}
     return bool(heads) and "" not in heads and not heads & around
 
 
 def is_include(item: Import) -> bool:
-    """Whether a C import is `#include "x.h"`, which binds no name; `using a::b` binds one."""
+    """Whether an import in C or C++ is `#include "x.h"`, which binds no name, rather than `using a::b`, which does."""
     return not item.name and not item.alias and ("." in item.module or "/" in item.module)
 
 
 def bound_import(item: Import, language: str) -> Import:
-    """The import in the form that shows the bound name: Python's `import a.b` binds the package `a`."""
+    """The import as it binds a name: Python's `import a.b` is returned as `import a`, for it binds the package `a`."""
     if item.name or item.alias or not has_rule(language, "python_modules"):
         return item
     return item._replace(module=item.module.partition(".")[0] or item.module)

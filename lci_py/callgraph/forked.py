@@ -1,4 +1,4 @@
-"""Runs one computation in a forked process while the caller goes on. Not for a process that has threads."""
+"""Runs one computation in a forked process while the caller goes on. A process that has threads must not use it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _END = b"end."
 
 
 class ForkedComputation:
-    """Computes arrays in a forked process; if that cannot be started or fails, `result` computes them."""
+    """Computes arrays in a forked process; if that process cannot be started or fails, `result` computes them."""
 
     def __init__(self, compute: Callable[[], Sequence[NDArray[Any]]], *, fork: bool) -> None:
-        """Args:
-        compute: Returns one-dimensional arrays, and has no side effects.
-        fork: False to compute in `result`.
+        """Start a process that runs `compute`, or leave the computation to `result` if `fork` is False.
+
+        `compute` returns one-dimensional arrays, and has no side effects.
         """
         self._compute = compute
         self._process = 0

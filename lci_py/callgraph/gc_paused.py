@@ -1,7 +1,7 @@
 """Pauses or slows the garbage collector while millions of long-lived values are created.
 
 The main process of an index build makes hardly any cycles: its values live until a stage is done, and are freed by
-reference counts. Workers make many: the values of a parsed file refer to each other.
+reference counts. Worker processes make many cycles: the values of a parsed file refer to each other.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _MANY = 50_000
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Pause the collector, whose runs over so many values take as long as all other work.
+    """Pause the collector, whose runs over millions of values would take as long as all other work.
 
-    Values created meanwhile end up in the oldest generation, which the next runs skip.
+    Values created during the pause end up in the oldest generation, which the next runs skip.
     """
     collects = gc.isenabled()
     gc.disable()

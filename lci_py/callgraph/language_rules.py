@@ -1,6 +1,6 @@
-"""Language differences in the meaning of names, and names of the standard libraries.
+"""Lists how languages differ in the meaning of names, and names of the standard libraries.
 
-Each language lists its rules as `call_rules` in grammars/; `has_rule` tests for one.
+Each language lists its rules as `call_rules` in grammars/; `has_rule` tests whether a language has a rule.
 """
 
 from __future__ import annotations
@@ -152,12 +152,12 @@ CONTAINERS = frozenset(
 
 
 def is_transparent(language: str, name: str) -> bool:
-    """Whether calls on a type of this name go to its type argument, as for a smart pointer."""
+    """Whether calls on an object of this type go to its type argument: `Box<Foo>`, a smart pointer, acts as `Foo`."""
     return name in TRANSPARENT and not has_rule(language, "strict_types")
 
 
 def is_container(language: str, name: str) -> bool:
-    """Whether a type of this name has elements; Java's `Optional` and the like have one."""
+    """Whether a type of this name is a container of elements, as `List`; in languages as Java, also `Optional`."""
     return name in CONTAINERS or (name in TRANSPARENT and has_rule(language, "strict_types"))
 
 
@@ -178,7 +178,7 @@ ELEMENT_GETTERS = frozenset(
 
 
 class NameRules(NamedTuple):
-    """The rules of one language for bare names, cached: a file looks up a hundred."""
+    """The rules of one language for bare names, kept ready because linking one file needs them a hundred times."""
 
     name: str
     own: frozenset[str]  # names of the object or class around, or of its bases
@@ -203,7 +203,7 @@ def lists_star_names(language: str) -> bool:
 
 @cache
 def name_rules(name: str) -> NameRules:
-    """The rules of a language; for a file without one, the common rules."""
+    """The rules of the language with this name; for a file without a language, the common rules."""
     supers, own_types = words_of(name, "super_names"), words_of(name, "own_types")
     return NameRules(
         name=name,

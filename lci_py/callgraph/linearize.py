@@ -1,4 +1,4 @@
-"""The order in which a class and its bases are searched for a member."""
+"""Finds the order in which a class and its bases are searched for a member."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ T = TypeVar("T")
 
 
 def merge_orders(lists: list[list[T]]) -> Iterator[T]:
-    """Merge orders of bases: repeatedly take the first head that is in no tail; if there is none, the first head.
+    """Merge orders of bases: repeatedly yield the first head of a list that is in no list's tail; failing that, the
+    first head of all.
 
     Source:
         Barrett et al., "A Monotonic Superclass Linearization for Dylan", OOPSLA 1996 (C3, Python's order).

@@ -1,4 +1,4 @@
-"""A full link: collects the facts of all files, then finds the edges of each."""
+"""Links all files: collects the facts of all files, then finds the edges of each file."""
 
 from __future__ import annotations
 
@@ -58,19 +58,19 @@ class Linker:
         self._tables.add_extract(path, is_test, extract)
 
     def add_facts(self, facts: FileFacts, calls: Sequence[CallSite], qualified_names: Iterable[str]) -> None:
-        """Add the next file from facts stored in an index; `qualified_names` are those of its symbols."""
+        """Add the next file from facts stored in an index; `qualified_names` are the names of the file's symbols."""
         declared = {
             name for name, kind in zip(qualified_names, facts.kinds, strict=True) if kind in DECLARED
         } if uses_qualified(facts.head.family) else ()  # fmt: skip
         self._tables.add(facts, calls, declared)
 
     def finish(self, *, fork: bool = False, report: Callable[[int, int], None] | None = None) -> Links:
-        """All edges. Call it once, after the last file.
+        """Link all files and return the graph. Call it once, after the last file.
 
         Args:
-            fork: A forked process runs the points-to analysis, and then links files from the end until all are linked.
-                The calling process may have no threads.
-            report: Called with the number of linked files and of all files.
+            fork: Whether to use a second process. It runs the points-to analysis, and then links files, the last ones
+                first, until all are linked. The calling process must not have threads.
+            report: Called with the number of linked files and the number of all files.
         """
         parts = self._parts(fork, report or (lambda _done, _total: None))
         # As large as the edges, which are sorted now. What has looked up in them may still refer to them, and no
@@ -121,15 +121,13 @@ class Linker:
 
 
 class _Blocks:
-    """Ranges of consecutive files. Of two processes, one takes the next range from the start, the other from the end.
+    """Ranges of consecutive files for two processes: one takes ranges from the start, the other from the end.
 
-    To take a range, a process reads a byte from a pipe that both share: the quicker one links more.
+    To take a range, a process reads a byte from a pipe that both share: so the quicker process links more files.
     """
 
     def __init__(self, starts: Sequence[int]) -> None:
-        """Args:
-        starts: Ascending, the first file of each of at least one range, and the number of files.
-        """
+        """`starts` has the first file of each range (at least one), ascending, and then the number of files."""
         self._starts = starts
         self._owner = os.getpid()
         self._next = 1  # from the start
@@ -138,16 +136,16 @@ class _Blocks:
         os.close(end)
 
     def from_start(self) -> Iterator[range]:
-        """The ranges for the process that created this object; it has the first one without reading the pipe."""
+        """Yields ranges to the process that created this object; it gets the first range without reading the pipe."""
         yield range(*self._starts[:2])
         while os.read(self._pipe, 1):
             self._next += 1
             yield range(*self._starts[self._next - 1 : self._next + 1])
 
     def from_end(self) -> Iterator[range]:
-        """The ranges for the other process, last one first.
+        """Yields ranges to the second process, the last range first.
 
-        If that process has failed, the first one calls this after `from_start` to get the remaining ranges.
+        If the second process has failed, the first calls this after `from_start`, and gets all that the second took.
         """
         if os.getpid() == self._owner:
             yield range(self._starts[self._next], self._starts[-1])
@@ -158,7 +156,7 @@ class _Blocks:
             yield range(*self._starts[last : last + 2])
 
     def files_taken(self) -> int:
-        """Roughly how many files both processes have taken."""
+        """The approximate number of files that both processes have taken."""
         left = array("i", [0])
         ioctl(self._pipe, FIONREAD, left)
         n_ranges = len(self._starts) - 1
@@ -169,7 +167,7 @@ class _Blocks:
 
 
 def _pointsto_arrays(tables: MemoryTables, sites: Sites) -> list[NDArray[Any]]:
-    """The arrays of the program and of its solution."""
+    """The arrays of the points-to program (its constraints) and of its solution."""
     program = program_of(tables, sites, range(len(tables.files.heads)))
     check_constraints(program)
     return [*(getattr(program, name) for name in STORED_PROGRAM), *solve_program(program, tables)]

@@ -1,7 +1,7 @@
 """The tables that answer look-ups: the interface, and its implementation in memory for a full link.
 
-The interface is small and plain, so that its two implementations cannot differ (a refresh reads SQLite, see
-index/shards/callgraph_tables.py). lookups.py derives answers such as "the only type of that name" for both.
+The interface is small and plain, so that its two implementations cannot differ: the second reads SQLite for a refresh
+(index/shards/callgraph_tables.py). lookups.py derives answers such as "the only type of that name" for both.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _KEPT_SYMBOLS = 100_000
 
 
 def uses_qualified(family: str) -> bool:
-    """Whether languages of a family use qualified names, at least in modules that are spread over several files."""
+    """Whether the languages of a family use qualified names, at least for modules spread over several files."""
     return has_rule(family, "declared_imports") or has_rule(family, "spread_modules")
 
 
 class Definition(NamedTuple):
-    """A callable definition."""
+    """A definition that code can refer to (`CALLABLE`)."""
 
     symbol: int
     file: int
@@ -75,7 +75,7 @@ class Files:
 
     @cached_property
     def by_ending(self) -> dict[str, list[tuple[tuple[str, ...], int]]]:
-        """Last segment of a module name to (all segments, file): `a/b.py` is a.b, `a/__init__.py` is also a."""
+        """Maps the last segment of a module name to (all segments, file): `a/b.py` is a.b, `a/__init__.py` also a."""
         found: dict[str, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
         for file, head in enumerate(self.heads):
             for segments in module_names(head.path):
@@ -84,7 +84,7 @@ class Files:
 
     @cached_property
     def go_packages(self) -> dict[str, list[int]]:
-        """Folder to its Go files, without tests."""
+        """Maps a folder to its Go files, without tests."""
         found: dict[str, list[int]] = defaultdict(list)
         for file, head in enumerate(self.heads):
             if in_go_package(head):
@@ -93,7 +93,7 @@ class Files:
 
     @cached_property
     def manifests(self) -> dict[str, dict[str, list[int]]]:
-        """By kind of manifest, the name of a Rust crate, Go module or npm package to the files that declare it."""
+        """Maps kinds of manifest, then the names of Rust crates, Go modules or npm packages, to their manifests."""
         found: dict[str, dict[str, list[int]]] = {kind: {} for kind in _MANIFESTS.values()}
         for file, head in enumerate(self.heads):
             if kind := manifest_kind(head):
@@ -102,7 +102,7 @@ class Files:
 
     @cached_property
     def by_package(self) -> dict[str, list[int]]:
-        """Declared package or namespace to its files, in families for which `uses_qualified` holds."""
+        """Maps a declared package or namespace to its files, in families for which `uses_qualified` holds."""
         found: dict[str, list[int]] = defaultdict(list)
         for file, head in enumerate(self.heads):
             if head.package and uses_qualified(head.family):
@@ -111,7 +111,7 @@ class Files:
 
 
 def module_names(path: str) -> list[tuple[str, ...]]:
-    """The module names, as segments, by which a path can be imported."""
+    """The module names by which a file can be imported, each as a tuple of segments."""
     stem = path.rpartition(".")[0] or path
     segments = tuple(stem.split("/"))
     if segments[-1] in INDEX_NAMES and len(segments) > 1:
@@ -130,24 +130,24 @@ def is_go_test(path: str) -> bool:
 
 
 def in_go_package(head: FileHead) -> bool:
-    """Whether a file belongs to an importable Go package, and is no test."""
+    """Whether a file is a Go file that other packages can import: any but a test."""
     return has_rule(head.language, "packages") and not is_go_test(head.path)
 
 
 def manifest_kind(head: FileHead) -> str:
-    """The kind of look-up that a manifest answers, as it declares a crate, module or package; "" for other files."""
+    """The kind of a manifest that declares a name: "crate", "modules" (Go) or "npm"; "" for other files."""
     return _MANIFESTS.get(head.path.rpartition("/")[2], "") if head.package and head.language == "text" else ""
 
 
 class Tables(Protocol):
-    """Look-ups about all files that are not tracked; `LookUps` tracks them."""
+    """Plain look-ups about all files, which leave no keys; `LookUps` asks these, and records the keys."""
 
     @property
     def files(self) -> Files: ...
 
     @property
     def first_lambda(self) -> Sequence[int]:
-        """[files + 1] Number of each file's first anonymous function; at the end the number of all."""
+        """[files + 1]: the number of each file's first anonymous function, and then the number of all."""
 
     def facts(self, file: int, /) -> FileFacts:
         """Definitions, imports and bases of a file."""
@@ -156,23 +156,23 @@ class Tables(Protocol):
         """Calls in a file, in text order."""
 
     def named(self, name: str) -> Sequence[Definition]:
-        """All callable definitions of a name, in every language, ascending."""
+        """All callable definitions of a name, in every language, by symbol number."""
 
     def names(self, symbols: Sequence[int]) -> dict[int, tuple[str, int]]:
-        """Each symbol to its name and its enclosing symbol, -1 at the top level.
+        """Maps each symbol to its name and the number of its enclosing symbol (-1 at the top level).
 
         Args:
-            symbols: `CALLABLE` symbols, ascending.
+            symbols: Numbers of `CALLABLE` symbols, ascending.
         """
 
     def heirs(self, name: str) -> Sequence[Definition]:
-        """Types with a base whose last name segment is `name`; each once, ascending."""
+        """The types with a base whose last name segment is `name`, each once, by symbol number."""
 
     def stored(self, kind: int, owner: str | None, name: str) -> Sequence[tuple[int, StoredFunction]]:
-        """The items stored in a slot, as (file, item), by file, in text order. None as `owner` stands for any."""
+        """The functions in a slot, as (file, item), by file, in text order; if `owner` is None, with any owner."""
 
     def declaring(self, qualified_name: str) -> Sequence[int]:
-        """Files that declare a type, module or namespace of that qualified name; ascending."""
+        """The files that declare a type, module or namespace of that qualified name, ascending."""
 
 
 class StoredTables(Tables, Protocol):
@@ -185,22 +185,22 @@ class StoredTables(Tables, Protocol):
     def n_symbols(self) -> int: ...
 
     def stable_ids(self, file: int) -> Sequence[str]:
-        """The stable ids of a file's symbols, in their order."""
+        """The stable ids of a file's symbols, in the order of the symbols."""
 
     def stable_id(self, symbol: int) -> str:
-        """The stable id of a symbol."""
+        """The stable id of a symbol, which a refresh keeps although the symbol's number may change."""
 
     def qualified_names(self, file: int) -> Sequence[str]:
-        """The qualified names of a file's symbols, in their order."""
+        """The qualified names of a file's symbols, in the order of the symbols."""
 
 
 def _slot(kind: Any, owner: Any, name: Any) -> Any:
-    """Encode a slot as one number of 62 bits, given the numbers of its texts; works on arrays, too."""
+    """One number of 62 bits for a slot, from its kind and the numbers of its owner and name; works on arrays, too."""
     return kind << 58 | name << 29 | owner
 
 
 class _KeptFacts(dict[int, FileFacts]):
-    """A cache of decoded facts in two generations. When the younger one is full, it replaces the older one."""
+    """A cache of decoded facts in two generations: when the younger generation is full, it replaces the older."""
 
     def __init__(self, decode: Callable[[int], FileFacts]) -> None:
         super().__init__()
@@ -219,7 +219,7 @@ class _KeptFacts(dict[int, FileFacts]):
 
 
 class MemoryTables:
-    """The facts of all files in columns, each string once. Add every file in path order, then call `freeze`."""
+    """The facts of all files in columns; each string is kept once. Add every file in path order, then call `freeze`."""
 
     def __init__(self) -> None:
         self._heads: list[FileHead] = []
@@ -247,7 +247,7 @@ class MemoryTables:
     # --- filling --------------------------------------------------------------------------------------------------
 
     def add_extract(self, path: str, test: bool, extract: Extract) -> None:
-        """Add the next file from its extract."""
+        """Add the next file, given what was extracted from it."""
         head = FileHead(path, extract.language, test, extract.package)
         calls = [(c.name, c.receiver, c.line, c.caller, c.arguments, c.passed) for c in extract.calls]
         declared = (
@@ -261,12 +261,12 @@ class MemoryTables:
         calls: Iterable[tuple[str, str, int, int, int, str]],
         declared: set[str] | tuple[str, ...],
     ) -> None:
-        """Add the next file.
+        """Add the next file, given its facts and its calls.
 
         Args:
-            facts: `first` is ignored.
-            calls: As in `CallSite`.
-            declared: Qualified names of its `DECLARED` definitions, if `uses_qualified` holds for its family.
+            facts: The facts; `facts.first` is ignored.
+            calls: The calls, with the fields of `CallSite`.
+            declared: Qualified names of the file's `DECLARED` definitions, if `uses_qualified` holds for its family.
         """
         text = self._number
         own = facts.head.family
@@ -335,7 +335,7 @@ class MemoryTables:
         return self._starts["calls"][-1]
 
     def blocks_of_calls(self, n_blocks: int) -> list[int]:
-        """The first file of each of `n_blocks` blocks with about as many calls; at the end the number of files."""
+        """The first file of each of `n_blocks` blocks with about equal numbers of calls, then the number of files."""
         starts = self._starts["calls"]
         first = [bisect_left(starts, starts[-1] * block // n_blocks) for block in range(n_blocks)]
         return [*first, len(self.files.heads)]

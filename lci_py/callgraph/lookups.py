@@ -1,9 +1,9 @@
-"""Tracked look-ups: linking a file asks here whatever it needs to know of other files, and leaves a key.
+"""Tracked look-ups: linking a file asks here for all that it needs to know of other files, and records a key each time.
 
 A look-up is a tuple: its kind, then its arguments as texts. Its key is a hash of 32 bits, stored with the file that
-asked. A refresh links a file again if it has the key of a look-up whose answer may have changed. A collision of keys
-only causes a needless re-link, so 32 bits suffice, in half the space of 64. docs/adr/0011-relinking.md says what a new
-kind of look-up needs.
+asked. A refresh links a file again if it has the key of a look-up whose answer may have changed. If two look-ups share
+a key, a file is only linked again needlessly, so 32 bits suffice. docs/adr/0011-relinking.md says what a new kind of
+look-up needs.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ def offered_names(facts: FileFacts, package: str) -> frozenset[str] | None:
 
 
 class SiteCounts(Protocol):
-    """Counts the calls of names on a receiver."""
+    """Counts, for each name, the calls of it on a receiver."""
 
     def count(self, family: str, name: str) -> int: ...
 
 
 def key_of(look_up: LookUp) -> int:
-    """The key of a look-up, the same in every process and version of Python: 0 ... 2**32 - 1."""
+    """The key of a look-up, in 0 ... 2**32 - 1. It is the same in every process and version of Python."""
     return crc32("\0".join(look_up).encode("utf-8", "surrogatepass"))
 
 
@@ -80,9 +80,9 @@ class LookUps:
 
     Attributes:
         keys: Keys of the look-ups since `start`.
-        own: The file that is being linked; -1 while a shared answer is computed.
-        asker: The file that is being linked.
-        depends_on_asker: Set where an answer depends on which file is being linked: it is not shared.
+        own: The file that is being linked; -1 while an answer that all files share is computed.
+        asker: The file that is being linked, in both cases.
+        depends_on_asker: Set when an answer depends on which file is being linked, so that it is not shared.
     """
 
     def __init__(self, tables: Tables, sites: SiteCounts) -> None:
@@ -150,8 +150,10 @@ class LookUps:
         self.keys = set()
 
     def shared(self, memo: dict[K, Shared[T]], asked: K, compute: Callable[..., T], *args: Any) -> T:
-        """The result of `compute(*args)`, computed once for all files. During the computation no file counts as the one
-        being linked, so that all look-ups are recorded."""
+        """The result of `compute(*args)`, computed once for all files and kept in `memo` under the key `asked`.
+
+        During the computation no file counts as the file being linked, so that all look-ups are recorded.
+        """
         known = memo.get(asked)
         if known is None:
             own, keys, depends_on_asker = self.own, self.keys, self.depends_on_asker
@@ -185,7 +187,7 @@ class LookUps:
         return self._ask(("path", path))
 
     def ending_in(self, segment: str) -> Sequence[tuple[tuple[str, ...], int]]:
-        """Files whose module name ends in a segment: (all segments, file), ascending."""
+        """The files with a module name that ends in a segment: (all segments, file), by file."""
         return self._ask(("ending", segment))
 
     def go_package(self, folder: str) -> Sequence[int]:
@@ -193,11 +195,11 @@ class LookUps:
         return self._ask(("go", folder))
 
     def go_variable(self, folder: str, name: str) -> Sequence[int]:
-        """A folder's Go files without tests that declare the type of a top-level variable; ascending."""
+        """A folder's Go files without tests that declare the type of the top-level variable `name`; ascending."""
         return self._ask(("variable", folder, name))
 
     def is_alone(self, file: int) -> bool:
-        """Whether a Python file refers to no enclosing package: it may be a script, or a module beside one."""
+        """Whether a Python file refers to no enclosing package: it may be a script, or a module beside a script."""
         if file == self.own:
             return runs_alone(self.facts(file))
         return self._ask(("alone", self.files.heads[file].path))
@@ -207,7 +209,7 @@ class LookUps:
         return self._ask(("crate", name))
 
     def go_modules(self) -> Mapping[str, Sequence[int]]:
-        """The go.mod files of all Go modules, by the module's path; each ascending."""
+        """Maps the path of each Go module to the go.mod files that declare it, ascending."""
         return self._ask(("modules",))
 
     def npm_package(self, name: str) -> Sequence[int]:
@@ -215,18 +217,18 @@ class LookUps:
         return self._ask(("npm", name))
 
     def declaring(self, family: str, name: str) -> Sequence[int]:
-        """Files that declare a qualified name, or belong to the package of that name; ascending."""
+        """The files that declare a qualified name, or belong to the package of that name; ascending."""
         return self._ask(("declaring", family, name))
 
     def open_files(self, family: str, package: str) -> Sequence[int]:
-        """Files of a package or namespace, among its first `MOST_PACKAGE_FILES`, that may offer any name; `offering`
-        omits them.
+        """The files of a package or namespace that may offer any name to a star import, among its first
+        `MOST_PACKAGE_FILES` files. `offering` omits these files.
         """
         return self._ask(("open", family, package))
 
     def offering(self, family: str, package: str, name: str) -> Sequence[int]:
-        """Files of a package or namespace where a star import can find a name, ascending. Files that are neither in
-        this answer nor in `open_files` do not have the name.
+        """The files of a package or namespace where a star import can find a name, ascending. A file that is neither in
+        this answer nor in `open_files` does not have the name.
         """
         return self._ask(("offering", family, package, name))
 
@@ -241,13 +243,13 @@ class LookUps:
         return self._ask(("includes", self.files.heads[file].path))
 
     def binding(self, file: int, name: str) -> Import | None:
-        """The import that binds a name in a file."""
+        """The import that binds a name in a file; None if no import does."""
         return self.in_module(file, name)[2]
 
     # --- definitions ----------------------------------------------------------------------------------------------
 
     def in_module(self, file: int, name: str) -> ModuleName:
-        """All meanings of a name at a file's top level."""
+        """The meanings of a name at a file's top level: (definition, type hints, import)."""
         if file == self.own:
             facts = self.facts(file)
             place = facts.own_top.get(name, -1)
@@ -257,11 +259,11 @@ class LookUps:
         return asked
 
     def top(self, file: int, name: str) -> Definition | None:
-        """The definition of a name at a file's top level."""
+        """The definition of a name at a file's top level; None if there is none."""
         return self.in_module(file, name)[0]
 
     def definition(self, file: int, place: int) -> Definition:
-        """The definition for a symbol index of a file. It is not recorded: the stable id determines a `Definition`."""
+        """The definition at an index of a file. No key is recorded: the stable id determines a `Definition`."""
         return self._definition(file, place)
 
     def place(self, item: Definition) -> int:
@@ -274,7 +276,7 @@ class LookUps:
         return facts.names[item.symbol - facts.first]
 
     def enclosing(self, item: Definition) -> Definition | None:
-        """The definition that directly encloses another one."""
+        """The definition that directly encloses a definition; None at the top level."""
         facts = self.facts(item.file)
         parent = facts.parents[item.symbol - facts.first]
         return self._definition(item.file, parent) if parent >= 0 else None
@@ -285,7 +287,7 @@ class LookUps:
         return found[0] if found else None
 
     def own_members(self, owner: Definition, name: str) -> list[Definition]:
-        """As `all_inside`, for a definition."""
+        """All definitions of a name directly inside the definition `owner`."""
         return self.all_inside(owner.file, owner.symbol - self.facts(owner.file).first, name)
 
     def all_inside(self, file: int, place: int, name: str) -> list[Definition]:
@@ -299,8 +301,10 @@ class LookUps:
         return [self._definition(file, inner) for inner in places] if places else []
 
     def typed(self, file: int, place: int, name: str) -> Sequence[TypeHint]:
-        """Type hints of a name that a symbol (-1: the top level) binds, in text order; for "", those of a function's
-        result."""
+        """The type hints of a name that a symbol binds (-1: the top level), in text order.
+
+        The name "" stands for the result of a function.
+        """
         if file == self.own:
             return self.facts(file).typed.get((place, name), ())
         if place < 0 and name:
@@ -310,11 +314,11 @@ class LookUps:
         return [item for item in asked if item.scope == place] if asked else ()
 
     def hints(self, item: Definition, name: str) -> Sequence[TypeHint]:
-        """As `typed`, for the names that a definition binds."""
+        """The type hints of a name that a definition binds, as `typed`."""
         return self.typed(item.file, item.symbol - self.facts(item.file).first, name)
 
     def declarations(self, item: Definition, kind: int) -> list[str]:
-        """The declarations about a definition: the texts of a kind of `TypeHint` from `TAKES` on."""
+        """The texts of a definition's type hints of one kind, from `TAKES` on: they declare something about it."""
         facts = self.facts(item.file)
         place = item.symbol - facts.first
         if item.file == self.own:
@@ -327,7 +331,7 @@ class LookUps:
         return self._ask(("near", self.files.families[file], self.files.folders[file], name))
 
     def heirs(self, family: str, name: str) -> list[Definition]:
-        """Types derived from a type of this name."""
+        """The types with a base of this name."""
         return self._ask(("heirs", family, name))
 
     def all_named(self, family: str, name: str) -> list[Definition]:
@@ -339,11 +343,11 @@ class LookUps:
         return self._ask(("extending", family, name))
 
     def member(self, owner: Definition, name: str) -> Definition | None:
-        """A type's own member of a name, in its own file or, as in Go, in another file of its folder."""
+        """The member of a name that a type itself has, in its own file or, as in Go, in another file of its folder."""
         return next(iter(self.members(owner, name)), None)
 
     def members(self, owner: Definition, name: str) -> list[Definition]:
-        """All members of a name inside a type; without any, those defined outside of it."""
+        """All members of a name inside a type; if there are none, the members defined outside of the type."""
         return self.own_members(owner, name) or self.outside_members(owner, name)
 
     def methods(self, owner: Definition) -> list[str]:
@@ -358,8 +362,8 @@ class LookUps:
     def outside_members(self, owner: Definition, name: str) -> list[Definition]:
         """The methods of a name that are defined outside their type.
 
-        The type must be the only one of its name in the folder or, in languages that allow such methods anywhere, in
-        the program.
+        The type must be the only type of its name: in the folder or, in languages that allow such methods anywhere,
+        in the program.
         """
         facts = self.facts(owner.file)
         rules = self.rules_of[owner.file]
@@ -380,14 +384,14 @@ class LookUps:
         return []
 
     def parts(self, owner: Definition) -> list[Definition]:
-        """The declarations of a type that may name bases: the type itself, or each one that reopens it."""
+        """The declarations of a type that may name bases: the type itself, or all if the language can reopen types."""
         facts = self.facts(owner.file)
         if "reopened_types" not in self.rules_of[owner.file]:
             return [owner]
         return self._ask(("deriving", facts.head.family, facts.qualified(self.place(owner))))
 
     def bases(self, owner: Definition) -> list[str]:
-        """Names of the bases that a declaration of a type names."""
+        """The names of the bases in one declaration of a type."""
         facts = self.facts(owner.file)
         place = owner.symbol - facts.first
         if owner.file == self.own:
@@ -404,18 +408,18 @@ class LookUps:
         return self._ask(("type", family, name))
 
     def in_folder(self, family: str, folder: str, name: str) -> list[Definition]:
-        """Definitions of a name at the top level of a folder's files; at most `MOST_NAMED`."""
+        """The definitions of a name at the top level of a folder's files; at most `MOST_NAMED`."""
         return self._ask(("folder", family, folder, name))
 
     def variants(self, method: Definition) -> list[Definition]:
-        """A method defined outside its type, together with those of the same name and type in its folder."""
+        """A method defined outside its type, and the methods of the same name and type in its folder."""
         if not method.owner:
             return [method]
         family, folder = self.files.families[method.file], self.files.folders[method.file]
         return self._ask(("orphan", family, folder, method.owner, self.name(method)))
 
     def arity(self, definition: Definition) -> int:
-        """The arity of a definition, as in `source.syntax.arity`."""
+        """The arity of a definition (how many arguments it takes), as in `source.syntax.arity`."""
         facts = self.facts(definition.file)
         place = definition.symbol - facts.first
         if definition.file == self.own:
@@ -424,7 +428,7 @@ class LookUps:
         return next((arity for other, arity in asked if other == place), -1)
 
     def expansion(self, macro: Definition) -> list[MacroText]:
-        """All macros that a file defines under a macro's name, each with the calls in its text."""
+        """All macros that a file defines under the name of `macro`, each with the calls in its text."""
         facts = self.facts(macro.file)
         asked = ("expansion", facts.head.path, self.name(macro))
         found: list[MacroText] = self._expansion(*asked[1:]) if macro.file == self.own else self._ask(asked)
@@ -433,11 +437,11 @@ class LookUps:
     def stored(
         self, family: str, kind: int, owner: str, name: str, *, tests: bool
     ) -> Sequence[tuple[int, StoredFunction]]:
-        """What is stored in a slot, as (file, `StoredFunction`); [] if that is more than `MOST_STORED`.
+        """The functions stored in a slot, as (file, `StoredFunction`); [] if there are more than `MOST_STORED`.
 
         Args:
-            kind, owner, name: As in `StoredFunction`.
-            tests: Whether tests count as well.
+            kind, owner, name: The slot, as in `StoredFunction`.
+            tests: Whether functions stored by tests count as well.
         """
         asked = ("stored", family, str(kind), owner, name, "tests" if tests else "")
         return self._ask(asked)
@@ -445,14 +449,14 @@ class LookUps:
     def stored_anywhere(
         self, family: str, kind: int, name: str, *, tests: bool
     ) -> Sequence[tuple[int, StoredFunction]]:
-        """As `stored`, for slots of this name with any owner; [] if that is more than `MOST_STORED_ANYWHERE`."""
+        """The functions in slots of this name with any owner, as `stored`; [] if more than `MOST_STORED_ANYWHERE`."""
         found: Sequence[tuple[int, StoredFunction]] = self._ask(
             ("anywhere", family, str(kind), name, "tests" if tests else "")
         )
         return found
 
     def is_common(self, family: str, name: str) -> bool:
-        """Whether a name is called on so many receivers that it is treated as one of the standard library."""
+        """Whether a name is called on so many receivers that it counts as a name of the standard library."""
         return self._ask(("common", family, name))
 
     # --- answers --------------------------------------------------------------------------------------------------
@@ -477,7 +481,7 @@ class LookUps:
         return sorted(file for file in found if self.files.families[file] == family)
 
     def _package_files(self, family: str, package: str) -> tuple[Sequence[int], Sequence[int]]:
-        """The first files of a package; and the other ones, which are only searched for names that they define."""
+        """(first, others): the first files of a package; its other files, only searched for names that they define."""
         known = self._memo.get(("declaring", family, package))  # whoever asks for names has asked for the files
         files: Sequence[int] = known[1] if known is not None else self._declaring(family, package)
         first = MOST_PACKAGE_FILES + 1  # the file that imports its own package is not counted
@@ -499,7 +503,7 @@ class LookUps:
         return files
 
     def _go_variables(self, folder: str) -> dict[str, list[int]]:
-        """Top-level variables of a Go package to the files that declare their type."""
+        """Maps the top-level variables of a Go package to the files that declare their type."""
         known = self._variables.get(folder)
         if known is None:
             if self._n_variables >= _MEMO:
@@ -575,7 +579,7 @@ class LookUps:
         return [(base.symbol, base.name) for base in facts.bases if facts.names[base.symbol] == owner]
 
     def _reopened(self, family: str, qualified: str, name: str) -> list[Definition]:
-        """The definitions of a name directly inside the types and modules of a qualified name."""
+        """The definitions of a name directly inside the types and modules with a qualified name."""
         found = []
         for item in self._definitions_named(family, name)[:_MOST_REOPENED]:
             facts = self.facts(item.file)

@@ -1,4 +1,4 @@
-"""The constraints of all files in the points-to analysis, as arrays, file after file.
+"""The constraints of all files for the points-to analysis, as arrays, file after file.
 
 The numbers of nodes, names, functions, classes and calls are local to their file (`source.dataflow.constraints`). So
 the arrays of a file do not depend on other files, and a refresh reuses them.
@@ -52,21 +52,21 @@ Meaning = tuple[tuple[int, ...], str, tuple[int, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Constraints of P files, one after the other.
+    """Constraints of P files, one file after the other.
 
     Attributes:
         files: int32 [P], the number of each file, ascending.
         sizes: int32 [P * 11], per file, the length of its part of each array: see the columns above.
         letters: uint8, names and keys in UTF-8; the first name of each file is "".
-        string_sizes: int32, the number of characters of each name.
+        string_sizes: int32, the number of characters of each name or key.
         rows: int32 [R * 4], constraints, without the lines of calls.
-        lines, callers: int32 [C], per row of `SITE_KINDS` its line, and the index of the enclosing function or -1.
-        functions: int32 [f * 6], as in `Function`, but with the number of parameters last.
-        parameters: int32 [p * 3], as in `Parameter`.
-        classes: int32, per class its index among the file's symbols, or -1.
-        imports: int32 [i * 3], per import the imported name, the number of files it means, and how many of these stand
-            for `a` of `a.b`.
-        targets: int32, the files that imports mean.
+        lines, callers: int32 [C], per row of `SITE_KINDS`: its line; the index of the enclosing function, or -1.
+        functions: int32 [f * 6], the fields of `Function`, but with the number of parameters last.
+        parameters: int32 [p * 3], the fields of `Parameter`.
+        classes: int32, per class, its index among the file's symbols, or -1.
+        imports: int32 [i * 3], per import: the imported name, and the numbers of files that the import means, and that
+            `a` of `import a.b` means.
+        targets: int32, for each import in order, the files that it means, and then the files of `a`.
     """
 
     files: NDArray[Any]
@@ -88,20 +88,20 @@ class Program:
 
     @cached_property
     def columns(self) -> NDArray[Any]:
-        """int32 [P, 11]: `sizes` by file."""
+        """int32 [P, 11]: `sizes`, one row per file."""
         found: NDArray[Any] = self.sizes.reshape(-1, _COLUMNS)
         return found
 
     def owners(self, column: int) -> NDArray[Any]:
-        """int64: for each item of a column's array, the index of its file in `files`."""
+        """int64: for each item of the array that a column of `sizes` describes, the index of its file in `files`."""
         return np.repeat(np.arange(self.n_files), self.columns[:, column])
 
     def starts(self, column: int) -> NDArray[Any]:
-        """int64 [P + 1]: where the items of each file start."""
+        """int64 [P + 1]: where the items of each file start in the array that a column of `sizes` describes."""
         return np.concatenate([[0], np.cumsum(self.columns[:, column], dtype=np.int64)])
 
     def strings(self) -> list[str]:
-        """All names and keys."""
+        """The names and keys of all files, decoded."""
         try:
             text = self.letters.tobytes().decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
@@ -112,13 +112,13 @@ class Program:
         return [text[start:stop] for start, stop in zip([0, *stops], stops, strict=False)]
 
     def only(self, chosen: NDArray[Any]) -> Program:
-        """The part of the program with the files for which `chosen`, bool [P], is true."""
+        """The part of the program for the files where `chosen`, bool [P], is true."""
         return (
             self if chosen.all() else _take_files([self], np.zeros(int(chosen.sum()), np.int64), np.flatnonzero(chosen))
         )
 
     def renumbered(self, numbers: NDArray[Any]) -> Program:
-        """The same program with other file numbers. `numbers`: old number to new number, or -1."""
+        """The same program with other file numbers; `numbers[old]` is the new number, or -1."""
         files, targets = (numbers[before].astype(np.int32) for before in (self.files, self.targets))
         return replace(self, files=files, targets=targets)
 
@@ -126,8 +126,8 @@ class Program:
         """The same program with other targets of its imports.
 
         Args:
-            counts: int32 [i, 2], per import, the number of files, and how many of these stand for `a` of `a.b`.
-            targets: int32, the files.
+            counts: int32 [i, 2], the last two columns of `imports`: numbers of files.
+            targets: int32, as the attribute `targets`.
         """
         imports, sizes = self.imports.reshape(-1, 3).copy(), self.columns.copy()
         _check(len(counts) == len(imports))
@@ -146,8 +146,8 @@ class Solution(NamedTuple):
 
     Attributes:
         site: int32 [n], the call, as an index into `Program.lines`; ascending.
-        callee: int32 [n], the variable of the program that is called, a number of this solution; the lowest bit is 1
-            for an implicit call (`x[k]`, `len(x)`). -1 for an unknown callee, to which the target is passed.
+        callee: int32 [n], a number for the called variable, used in this solution only; the lowest bit is 1 for an
+            implicit call (`x[k]`, `len(x)`). -1 if the target is passed to an unknown callee.
         target: int32 [n], index of the function in `Program.functions`, or `~class`.
     """
 
@@ -157,19 +157,17 @@ class Solution(NamedTuple):
 
 
 def implicit_callee(obj: Any, name: Any) -> Any:
-    """The callee of an implicit call, from the node of the object and the number of the name; integers or arrays."""
+    """The callee of an implicit call: one number for the object's node and the method's name; integers or arrays."""
     return obj | name << _NAME_BITS
 
 
 def implicit_name(callee: Any) -> Any:
-    """The number of the name in the callee of an implicit call; none above 0 for any other callee."""
+    """The number of the method's name in the callee of an implicit call; for any other callee, 0 or less."""
     return callee >> _NAME_BITS
 
 
 def solution_of(targets: Iterable[tuple[int, int, int]]) -> Solution:
-    """Args:
-    targets: (call, callee, target) in any order; for an implicit call, the callee is from `implicit_callee`.
-    """
+    """Builds a solution from (call, callee, target) in any order; see `implicit_callee` for implicit calls."""
     found = np.fromiter(chain.from_iterable(targets), np.int64).reshape(-1, 3)
     found = found[np.lexsort(found.T[::-1])]
     _, ranks = np.unique(found[:, 1], return_inverse=True)
@@ -190,7 +188,7 @@ def join_programs(programs: Sequence[Program]) -> Program:
 
 
 def _take_files(programs: Sequence[Program], sources: NDArray[Any], places: NDArray[Any]) -> Program:
-    """Select files of several programs: `sources` has the program of each, `places` its index there."""
+    """Chosen files of several programs: `sources` has the program of each file, `places` its index in that program."""
     # Neighbours in one program are copied together.
     cuts = np.flatnonzero((np.diff(sources) != 0) | (np.diff(places) != 1)) + 1
     firsts = np.append(0, cuts)[: len(places)]
@@ -223,7 +221,7 @@ def of_file(file: int, flow: Flow, meanings: Sequence[Meaning], *, python: bool)
     Args:
         file: The number of the file.
         meanings: The meaning of each import.
-        python: Whether it is Python.
+        python: Whether the file is in Python.
     Raises:
         DamagedIndexError: A number is too large.
     """
@@ -289,7 +287,7 @@ def is_same_but_for_lines(one: Program, other: Program) -> bool:
 
 
 def check_sizes(program: Program, n_files: int) -> None:
-    """Check that the sizes of the arrays and the file numbers are consistent."""
+    """Check that array sizes and file numbers are consistent; like other checks, raises `DamagedIndexError`."""
     files, sizes = program.files, program.sizes
     _check(len(sizes) == len(files) * _COLUMNS and (not len(sizes) or int(sizes.min()) >= 0))
     _check(not len(files) or (int(files[0]) >= 0 and int(files[-1]) < n_files and bool((files[1:] > files[:-1]).all())))
@@ -303,7 +301,7 @@ def check_sizes(program: Program, n_files: int) -> None:
 
 
 def check_places(program: Program, n_symbols: NDArray[Any], n_lambdas: NDArray[Any]) -> None:
-    """Check the indices of symbols and anonymous functions; `n_symbols` and `n_lambdas` are their numbers in each file.
+    """Check the indices of symbols and anonymous functions; `n_symbols` and `n_lambdas` have the counts in each file.
 
     The sizes of the program must have been checked.
     """
@@ -329,7 +327,7 @@ def check_solution(program: Program, solution: Solution) -> None:
 
 
 def check_constraints(program: Program) -> None:
-    """Check that the constraints refer only to existing nodes; the sizes must have been checked."""
+    """Check that the constraints refer only to existing nodes. The sizes of the program must have been checked."""
     sizes, rows, of_rows = program.columns, program.rows.reshape(-1, 4), program.owners(ROWS)
     kinds = rows[:, 0]
     _check(not len(rows) or (int(kinds.min()) >= 0 and int(kinds.max()) < len(OPERANDS)))

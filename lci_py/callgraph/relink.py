@@ -1,5 +1,6 @@
-"""A refresh of the graph: only files with a look-up whose answer may have changed are linked again. The result equals a
-full link, bit for bit; docs/adr/0011-relinking.md says why."""
+"""Refreshes the graph: only files with a look-up whose answer may have changed are linked again. The result equals a
+full link, bit for bit; docs/adr/0011-relinking.md says why.
+"""
 
 from __future__ import annotations
 
@@ -68,13 +69,13 @@ def relink(
 
     Args:
         graph: The graph of `old`, as `read_links` returns it.
-        old, new: The tables before and now.
-        moved: Per former file its present number; -1 if it changed or was deleted. The other numbers ascend.
+        old, new: The tables before and after the change.
+        moved: Per former file, its present number; -1 if the file changed or was deleted. Other numbers ascend.
         fresh: The present numbers of files that changed or were added, ascending.
-        bulk_share: If a larger share of the files must be linked again, all files are.
+        bulk_share: If a larger share of the files must be linked again, all files are linked again.
     Raises:
         DamagedIndexError: The graph does not fit the tables, or a shard is damaged.
-        ValueError: `moved` and `fresh` do not name every file once.
+        ValueError: `moved` and `fresh` do not name every present file once.
     """
     numbers = _Renumbering(graph, new, moved, fresh)
     if len(old.files.heads) != graph.n_files or old.n_symbols != graph.n_symbols:
@@ -144,7 +145,7 @@ def relink(
 
 
 class Splice:
-    """Merges remaining and new rows after a change, sorted by owner: edges of nodes, or keys of files.
+    """Merges new rows with the former rows that remain, sorted by owner: edges owned by nodes, or keys owned by files.
 
     Attributes:
         pointers: int32 [n + 1], where the rows of each owner start after the change.
@@ -154,13 +155,15 @@ class Splice:
         self, former: NDArray[Any], kept: NDArray[Any], n: int, dropped: NDArray[Any], owners: NDArray[Any],
         at: NDArray[Any],
     ) -> None:  # fmt: skip
-        """Args:
-        former: [former owners + 1], where the rows of each owner started before.
-        kept: The runs of owners that remain (`_Renumbering`).
-        n: The present number of owners.
-        dropped: The former rows to drop, ascending: all rows of owners that do not remain, and others.
-        owners: [new rows], the present number of each new row's owner, ascending.
-        at: [new rows], the former row before which each new row comes (or the end), ascending.
+        """Plan the merge.
+
+        Args:
+            former: [former owners + 1], where the rows of each owner started before.
+            kept: The runs (`_Renumbering`) of owners that remain.
+            n: The present number of owners.
+            dropped: The former rows to drop, ascending; among them all rows of owners that do not remain.
+            owners: [new rows], the owner of each new row, by its present number; ascending.
+            at: [new rows], the former row before which each new row is inserted (or the end), ascending.
         """
         sizes = np.zeros(n, np.int32)
         for first, stop, now in kept.tolist():
@@ -184,15 +187,15 @@ class Splice:
         self._runs = np.stack([starts, stops, np.cumsum(stops - starts) - (stops - starts)], axis=1)
 
     def column(self, former: NDArray[Any], new: NDArray[Any], present: NDArray[Any] | None = None) -> Any:
-        """A column of all rows, as `Spliced`, from the same column of the former rows and of the new rows.
+        """Merges one column of the former rows and of the new rows, as a `Spliced` array.
 
         Args:
-            present: Maps former values to present ones; None if they are unchanged.
+            present: Maps former values to present values; None if they are unchanged.
         """
         return Spliced(former, new, self._runs, present)
 
     def places(self, n_new: int) -> NDArray[Any]:
-        """int32 [former rows + new rows]: the index of each row after the merge; -1 if it is dropped."""
+        """int32 [former rows + new rows]: the index of each row after the merge; -1 for a dropped row."""
         found = np.full(self._n_former + n_new, -1, np.int32)
         for start, stop, at in self._runs.tolist():
             found[start:stop] = np.arange(at, at + stop - start, dtype=np.int32)
@@ -215,21 +218,22 @@ def _present(runs: NDArray[Any], numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 def _reversed(runs: NDArray[Any]) -> NDArray[Any]:
-    """The inverse runs: from present numbers to former ones."""
+    """The inverse of runs (`_Renumbering`): they map present numbers to former numbers."""
     first, stop, now = runs.T
     return np.stack([now, now + stop - first, first], axis=1)
 
 
 def _starts(former: NDArray[Any], runs: NDArray[Any], owners: NDArray[Any]) -> NDArray[Any]:
-    """The former row at which the rows of present owners start: their own, or those of the next that remains."""
+    """The former row where each present owner's rows start; for a new owner, where the next remaining owner's do."""
     own = _present(_reversed(runs), owners)
     following = np.append(runs[:, 0], len(former) - 1)[np.searchsorted(runs[:, 2], owners)]
     return former[np.where(own >= 0, own, following)].astype(np.int64)
 
 
 def _lower_bounds(values: NDArray[Any], first: NDArray[Any], last: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
-    """Binary search for many values at once: per search, the first index from `first` on whose value is not below
-    `wanted`; else `last`. The values between `first` and `last` ascend."""
+    """Many binary searches at once. Each finds the first index from `first` on whose value is at least `wanted`; if
+    no value is, `last`. The values between `first` and `last` ascend.
+    """
     first, last = first.astype(np.int64), last.astype(np.int64)
     while len(left := np.flatnonzero(first < last)):
         middle = (first[left] + last[left]) // 2
@@ -242,15 +246,15 @@ def _lower_bounds(values: NDArray[Any], first: NDArray[Any], last: NDArray[Any],
 def _spliced_edges(
     graph: Links, numbers: _Renumbering, nodes: NDArray[Any], collected: NDArray[Any], rows: NDArray[Any]
 ) -> dict[str, Any]:
-    """The arrays of all present edges, by name.
+    """The arrays of all present edges: a dict from the name in `Links`.
 
     Most of the millions of edges keep their order, so they are copied in runs.
 
     Args:
         nodes: int32 [former nodes], the present number of each node.
-        collected: bool [former nodes], the sources whose edges are all in `rows`: at least the sources of edges from or
-            into changed files.
-        rows: int32 [5, n], sorted and distinct.
+        collected: bool [former nodes], whether all edges of that source are in `rows`: true at least if one of these is
+            from or into a changed file.
+        rows: int32 [5, n], edges, sorted and distinct.
     Raises:
         DamagedIndexError: `incoming` does not fit the edges.
     """
@@ -284,10 +288,10 @@ def _spliced_edges(
 def _former_edges(
     graph: Links, nodes: NDArray[Any], sources: NDArray[Any], concerned: NDArray[Any], *, anew: bool
 ) -> NDArray[Any]:
-    """int32 [5, n]: the edges of given sources that this refresh does not compute again, with present node numbers.
+    """int32 [5, n]: former edges that this refresh does not compute again, with present node numbers.
 
     Args:
-        sources: bool [former nodes].
+        sources: bool [former nodes], the nodes whose edges are wanted.
         concerned: bool [former files], the files that are linked again.
         anew: Whether the points-to analysis runs again.
     """
@@ -297,7 +301,7 @@ def _former_edges(
 
 
 def _edges_at(graph: Links, nodes: NDArray[Any], edges: NDArray[Any]) -> NDArray[Any]:
-    """int32 [5, n]: source, target, kind, line and step of given edges, with present node numbers."""
+    """int32 [5, n]: source, target, kind, line and step of the edges with these indices, with present node numbers."""
     columns = (column[edges] for column in (graph.target, graph.kind, graph.line, graph.step))
     rows = np.stack([_sources(graph, edges), *columns]).astype(np.int32)
     rows[:2] = nodes[rows[:2]]
@@ -307,38 +311,38 @@ def _edges_at(graph: Links, nodes: NDArray[Any], edges: NDArray[Any]) -> NDArray
 
 
 def _is_followed(graph: Links, edges: NDArray[Any] | slice) -> NDArray[Any]:
-    """Whether edges are results of the points-to analysis."""
+    """Per edge, whether it is a result of the points-to analysis."""
     found: NDArray[Any] = graph.kind[edges] == CALLS
     found &= np.isin(graph.step[edges] & ~np.uint8(AMBIGUOUS), SOLVED)
     return found
 
 
 def _marked(nodes: NDArray[Any], n: int) -> NDArray[Any]:
-    """bool [n + 1]: a mask of the given nodes; False for -1, the last index."""
+    """bool [n + 1]: true at the indices in `nodes`. If these include -1, the last item is true."""
     found = np.zeros(n + 1, np.bool_)
     found[nodes] = True
     return found
 
 
 def _rows_of(pointers: NDArray[Any], owners: NDArray[Any]) -> NDArray[Any]:
-    """The rows of given owners, where the rows of each owner start at its pointer."""
+    """The indices of the rows of the owners; the rows of owner i start at `pointers[i]`."""
     return _ranges(pointers[owners], pointers[owners + 1])
 
 
 def _sources(graph: Links, edges: NDArray[Any]) -> NDArray[Any]:
-    """The source of each given edge."""
+    """The source of each edge."""
     # Of the same type, or all pointers would be converted.
     return np.searchsorted(graph.out_ptr, edges.astype(np.int32), side="right") - 1
 
 
 def _nodes_of(graph: Links, files: NDArray[Any]) -> NDArray[Any]:
-    """bool [nodes]: whether each node belongs to one of the files, bool [files]."""
+    """bool [nodes]: whether each node belongs to a file for which `files`, bool [files], is true."""
     of_symbols, of_lambdas = (np.repeat(files, np.diff(first)) for first in (graph.first_symbol, graph.first_lambda))
     return np.concatenate([of_symbols, files, of_lambdas])
 
 
 def _files_of(graph: Links, nodes: NDArray[Any]) -> NDArray[Any]:
-    """The file of each given node."""
+    """The file of each node."""
     first_lambda = graph.n_symbols + graph.n_files
     of_symbols = np.searchsorted(graph.first_symbol, nodes, side="right") - 1
     of_lambdas = np.searchsorted(graph.first_lambda, nodes - first_lambda, side="right") - 1
@@ -347,7 +351,7 @@ def _files_of(graph: Links, nodes: NDArray[Any]) -> NDArray[Any]:
 
 
 def _is_of_paths(look_up: LookUp) -> bool:
-    """Whether the answer of a look-up determines which files an import means in the points-to analysis."""
+    """Whether the answer to a look-up determines which files an import means in the points-to analysis."""
     return look_up[0] in _OF_PATHS or (look_up[0] == "module" and look_up[1].endswith(NPM))
 
 
@@ -355,7 +359,7 @@ def _follow_again(
     before: PointsToResult, numbers: _Renumbering, old: StoredTables, sites: Sites, fresh: Sequence[int], *,
     paths_differ: bool,
 ) -> PointsToResult:  # fmt: skip
-    """The constraints of all present files, and the possible targets of their calls.
+    """The points-to constraints of all present files, and their solution (the possible targets of calls).
 
     They are not solved again if they are the same apart from lines.
 
@@ -380,12 +384,12 @@ def _unfit() -> DamagedIndexError:
 
 
 class _Renumbering:
-    """Maps numbers before a change to numbers now. A run of numbers that remain consecutive is stored as (first former
-    number, stop, present number of the first).
+    """Maps numbers before a change to present numbers. A *run* of numbers that stay consecutive is stored as (first
+    former number, stop, present number of the first).
 
     Attributes:
         places: int64 [former files], the present number of each file; -1 if it changed or was deleted.
-        stays: bool [former files], whether it has a present number.
+        stays: bool [former files], whether the file has a present number.
         first_symbol: int64 [present files + 1], the first symbol of each file.
         new: The present tables.
     """
@@ -411,7 +415,7 @@ class _Renumbering:
             raise _unfit()
 
     def _shifts(self, now: NDArray[Any], before: NDArray[Any]) -> NDArray[Any]:
-        """Per former file, the shift of its numbers, given each file's first number; valid for remaining files only."""
+        """Per former file, the shift of its numbers, from each file's first number; valid for remaining files only."""
         found: NDArray[Any] = now[np.maximum(self.places, 0)] - before[:-1]
         return found
 
@@ -430,7 +434,7 @@ class _Renumbering:
         return int(self.first_symbol[-1]) + len(self.first_symbol) - 1 + int(self.new.first_lambda[-1])
 
     def runs_of_files(self) -> NDArray[Any]:
-        """int64 [k, 3]: runs of consecutive files that remain: first, stop, and the present number of the first."""
+        """int64 [k, 3]: the runs of files that remain: first, stop, and the present number of the first."""
         begins = self.stays & (np.diff(self.places, prepend=-2) != 1)
         begins |= self.stays & ~np.append(False, self.stays[:-1])
         first = np.flatnonzero(begins)
@@ -440,7 +444,7 @@ class _Renumbering:
         return np.stack([first, stop, self.places[first]], axis=1)
 
     def runs_of_nodes(self) -> NDArray[Any]:
-        """int64 [k, 3]: the same runs for the nodes of these files, ascending."""
+        """int64 [k, 3]: the runs of the nodes of the files that remain, ascending."""
         graph = self._graph
         first, stop, now = self.runs_of_files().T
         n_files = len(self.first_symbol) - 1
@@ -456,7 +460,7 @@ class _Renumbering:
         return runs[runs[:, 0] < runs[:, 1]]
 
     def nodes(self, old: StoredTables) -> NDArray[Any]:
-        """int32 [former nodes]: the present number, -1 if gone. Symbols of changed files are matched by stable id."""
+        """int32 [former nodes]: present numbers; -1 if gone. Symbols of changed files are matched by stable id."""
         graph, new, first = self._graph, self.new, self.first_symbol
         n_symbols = int(first[-1])
         found = np.full(graph.n_nodes, -1, np.int32)
@@ -497,7 +501,7 @@ class _Renumbering:
 
 
 def link_all(tables: StoredTables) -> Links:
-    """A full link, from the tables of an index."""
+    """Links all files, given the tables of an index."""
     linker = Linker()
     for file in range(len(tables.files.heads)):
         linker.add_facts(tables.facts(file), tables.calls(file), tables.qualified_names(file))
@@ -517,11 +521,11 @@ def _files_to_relink(graph: Links, look_ups: dict[int, list[LookUp]], comparison
 
 
 def _places(keys: NDArray[Any], wanted: Sequence[int]) -> NDArray[Any]:
-    """The indices of given keys among millions, ascending.
+    """The indices of the wanted keys among millions of keys, ascending.
 
     Args:
         keys: As in `Links`.
-        wanted: Unsigned numbers, ascending.
+        wanted: The keys to find, as unsigned numbers, ascending.
     """
     if not len(wanted):
         return np.zeros(0, np.int64)

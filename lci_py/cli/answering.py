@@ -1,6 +1,4 @@
-"""The function that runs each command, imported on first use. A command that answers a question about an index is a row
-of functions.
-"""
+"""Finds and imports the function that runs a command. `answer` runs each command that is described by a `Row`."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ _AS_TEXT = ("files_with_matches", "count")
 
 
 class CommandRun(NamedTuple):
-    """One run of a command."""
+    """One run of a command: its flags, the output shape, the request, and the open engine."""
 
     call: Invocation
     shape: str  # as of `shape_of`
@@ -35,24 +33,24 @@ class CommandRun(NamedTuple):
 
 
 def skip_results(answer: Any, offset: int) -> Any:
-    """The answer without its first results."""
+    """A copy of an answer without its first `offset` results."""
     return answer._replace(results=answer.results[offset:], offset=offset)
 
 
 class Row(NamedTuple):
-    """A command. The question to the engine and the renderers have the command's name, unless given here.
+    """How a command is answered and printed. By default the engine's method and the renderers are named as the command.
 
     Attributes:
-        request: Builds the request from the flags; the second argument is the shape.
+        request: Builds the request from the flags; the second argument is the output shape (see `shape_of`).
         ask: Gets the engine's answer.
-        writer: How the answer is written.
-        results: Whether an answer has results, which decides the exit code.
-        whole: Whether it needs the whole call graph.
-        shapes: Flags that choose the shape of the output, besides those of `shape_of`.
-        skip: Returns the answer without its first results, for --offset; None where the engine does that.
-        fit: Cuts the answer to a budget, given a token counter; None if the writer's `cut` does.
-        bare: Whether the text of a shape has no room for a note, as for `emit`.
-        finish: Writes further notes to stderr, and returns the exit code, given the one by `results`.
+        writer: Returns the `Writer` that prints the answer.
+        results: Returns a true value if the answer has results, which decides the exit code.
+        whole: Whether the command needs the whole call graph.
+        shapes: Flags of this command that choose an output shape, besides the flags that `shape_of` knows.
+        skip: Returns the answer without its first results, for --offset; None where the engine skips them.
+        fit: Cuts the answer to a token budget, given a function that counts tokens; None if the writer's `cut` does.
+        bare: Whether an output shape has no room for a note in its text (see `emit`).
+        finish: Writes further notes to stderr, and returns the final exit code, given the code that `results` decided.
     """
 
     request: Callable[[Invocation, str], Any]
@@ -101,7 +99,7 @@ _MODULES = {"pick": "pick.run", **dict.fromkeys(("status", "stats", "clean", "wo
 
 
 def row_of(command: str) -> Row:
-    """The row of a command that answers a question."""
+    """The `Row` of a command that answers a question."""
     module, name = _ROWS.get(command, (f"rows.{command}", "ROW"))
     row: Row = getattr(import_module(f"lci_py.cli.{module}"), name)
     return row
@@ -117,7 +115,7 @@ def runner(command: str) -> Callable[[Invocation], int]:
 
 
 def _page(asked: CommandRun) -> dict[str, object]:
-    """What a page of HTML shows besides the answer: code, and links that open it in an editor."""
+    """Arguments for `diagrams.write`: a function that returns code, and a function that returns a link to an editor."""
     from lci_py.cli.terminal import editor_link
 
     reader, root = asked.engine.snapshot.reader, str(asked.engine.root)

@@ -41,7 +41,7 @@ _OUTPUTS = ("files_with_matches", "count")
 
 
 def run_batch(call: Invocation) -> int:
-    """Run a command with --batch: each input line is its argument, or an object that may name another command."""
+    """Run a command with --batch: each input line is its argument, or a JSON object that may name another command."""
     _check(call)
     gc.enable()  # the entry point turned it off for short runs
     codes: set[int] = set()
@@ -59,7 +59,7 @@ def run_batch(call: Invocation) -> int:
 
 @contextmanager
 def _ready(call: Invocation) -> Iterator[tuple[Invocation, Engine | None]]:
-    """The default flags of the lines, and the engine that answers them; None if a fleet answers."""
+    """Yields (call, engine): the call has the default flags of all lines; the engine is None if a fleet answers."""
     if call.command == "cluster":
         with cluster.kept_searches(call) as searches:
             yield call._replace(kept=searches), None
@@ -69,10 +69,7 @@ def _ready(call: Invocation) -> Iterator[tuple[Invocation, Engine | None]]:
 
 
 def _check(call: Invocation) -> None:
-    """
-    Raises:
-        UsageError: A flag of the command line does not go with a batch, or is wrong for every line.
-    """
+    """Raise a `UsageError` if a flag of the command line does not go with a batch, or is wrong for every line."""
     command = COMMANDS[call.command]
     argument, given = (command.more, "more") if call.command == "cluster" else (command.argument, "argument")
     if argument and call.values[given]:
@@ -103,7 +100,7 @@ def _open_batch(name: str) -> Iterator[IO[bytes]]:
 
 
 def lines(file: IO[bytes]) -> Iterator[tuple[int, str | None]]:
-    """Number and text of each line that is not blank; None for the text of a line that is too long.
+    """Yields (line number, text) for each line that is not blank; the text is None if the line is too long.
 
     Each line is yielded as soon as it arrives: `for line in file` would read ahead.
     """
@@ -121,7 +118,7 @@ def lines(file: IO[bytes]) -> Iterator[tuple[int, str | None]]:
 
 
 def _answer(base: Invocation, line: str | None, line_number: int) -> tuple[str, int]:
-    """Run the command in a line; returns a line of JSON and the exit code. An error does not affect other lines."""
+    """Run the command in a line; returns (a line of JSON, the exit code). An error does not affect other lines."""
     out = io.StringIO()
     try:
         call = _read(base, line)
@@ -135,7 +132,7 @@ def _answer(base: Invocation, line: str | None, line_number: int) -> tuple[str, 
 
 
 def printed_error(error: LciError, line_number: int | None = None) -> tuple[str, int]:
-    """An error as the line of JSON that a command prints, and its exit code."""
+    """Returns (the line of JSON that a command prints for an error, its exit code)."""
     from lci_py.render.json.answer import dumps, error_object
 
     if line_number is not None:

@@ -1,4 +1,4 @@
-"""`lci cluster`: indexes and searches the repositories of a fleet, and cleans its store."""
+"""`lci cluster`: indexes and searches the repositories of a fleet (many repositories with one store), and cleans it."""
 
 from __future__ import annotations
 
@@ -46,10 +46,7 @@ def run_cluster(call: Invocation) -> int:
 
 
 def _check(call: Invocation) -> None:
-    """
-    Raises:
-        UsageError: A flag does not go with the action, or a flag that every action needs is missing.
-    """
+    """Raise a `UsageError` if a flag does not go with the action, or a flag that every action needs is missing."""
     for key in (*FILTER_KEYS, "repo"):
         texts(call.values, key)  # refuses an empty one
     action = call.text("argument") or ""
@@ -107,7 +104,7 @@ def _clean(call: Invocation) -> int:
 
 
 def _repositories(path: str | None) -> list[tuple[str, str]]:
-    """The lines of the file: name and source."""
+    """The repositories that the file of --repos lists, each as (name, source)."""
     if not path:
         raise UsageError(
             "no repositories are named", hint="name a file with --repos: NAME PATH[@REVISION] on each line"
@@ -156,7 +153,7 @@ def _open_root(call: Invocation, snippet: int) -> AbstractContextManager[Root]:
 
 
 def kept_searches(call: Invocation) -> AbstractContextManager[Root]:
-    """A connection for all searches of a batch, opened with the flags of the command line."""
+    """A connection to the fleet for all searches of a batch, opened with the flags of the command line."""
     _check(call)
     if call.text("argument") != "search":
         raise UsageError("--batch is a flag of `lci cluster search`", hint="leave it out")
@@ -164,10 +161,10 @@ def kept_searches(call: Invocation) -> AbstractContextManager[Root]:
 
 
 def line_of_batch(base: Invocation, line: str) -> Invocation:
-    """The search in a line of a batch: its query, or a JSON object of flags of a search.
+    """The search that a line of a batch asks for. The line is a query, or a JSON object of a search's flags.
 
     Raises:
-        UsageError: The line is no such object.
+        UsageError: The JSON object is not valid, or has a wrong key or value.
     """
     found = line_object(line) if line.startswith("{") else {"query": line}
     flags = {flag.name: flag for flag in COMMANDS["cluster"].flags if flag.name in _REQUEST}

@@ -28,7 +28,7 @@ _TEXTS = ("QUERY", "PATTERN", "NAME")
 
 
 class Invocation(NamedTuple):
-    """A command, its argument, and the value of each of its flags."""
+    """A command, with its argument and the value of each of its flags in `values`."""
 
     command: str
     values: Mapping[str, Value]
@@ -47,7 +47,7 @@ class Invocation(NamedTuple):
 
     @property
     def starts_at_root(self) -> bool:
-        """Whether paths are relative to the root because --root is given; with --workspace, to the current folder."""
+        """Whether paths are relative to the root: with --root, but without --workspace; else to the current folder."""
         return self.text("root") is not None and self.text("workspace") is None
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ class Invocation(NamedTuple):
 
 
 def defaults(command: Command) -> dict[str, Value]:
-    """The values of a command without argument and flags."""
+    """The values of a command's argument and flags if none is given."""
     values: dict[str, Value] = {}
     if command.argument:
         values[ARGUMENT] = () if command.argument.many else None
@@ -68,11 +68,11 @@ def defaults(command: Command) -> dict[str, Value]:
 
 
 def parse(argv: Sequence[str]) -> Invocation | None:
-    """The invocation; None if help, the version or a completion is asked for.
+    """The parsed command line; None if it asks for help, the version or a completion.
 
     Raises:
-        UsageError: There is no such command or option, a value is missing or of the wrong type, or there are too few or
-            too many arguments.
+        UsageError: The command or an option is unknown, a value is missing or of the wrong type, or the number of
+            arguments is wrong.
     """
     if not argv or argv[0] in _ABOUT:
         return None
@@ -89,14 +89,14 @@ class _Line:
     """The arguments of a command, while they are read."""
 
     def __init__(self, command: Command, rest: list[str]) -> None:
-        """`rest` are the arguments after the command, the last first."""
+        """`rest` has the arguments after the command in reverse order, so that `pop` takes the next argument."""
         self.values = defaults(command)
         self._command = command
         self._rest = rest
         self._flags = {spelling: flag for flag in command.flags for spelling in flag.spellings}
 
     def read(self) -> bool:
-        """Read all arguments into `values`; False if help is asked for."""
+        """Read all arguments into `values`; returns False if help is asked for."""
         positionals: list[str] = []
         while self._rest:
             token = self._rest.pop()
@@ -129,7 +129,7 @@ class _Line:
             self.values[ARGUMENT] = given[0]
 
     def _either(self, patterns: tuple[str, ...]) -> str:
-        """A single expression that matches any of the patterns of -e."""
+        """Joins the patterns of several -e into a single regular expression that matches any of them."""
         if len(patterns) == 1:
             return patterns[0]
         if self.values["fixed_strings"]:
@@ -137,7 +137,7 @@ class _Line:
         return "|".join(f"(?:{pattern})" for pattern in patterns)
 
     def _option(self, token: str) -> bool:
-        """Read an option and, if it needs one, its value from the next argument; False if help is asked for."""
+        """Read an option and, if it needs one, its value from the next argument; returns False if help is asked for."""
         if token.startswith("--"):
             spelling, equals, attached = token.partition("=")
             flag = self._flags.get(spelling)

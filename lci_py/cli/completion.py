@@ -1,4 +1,4 @@
-"""The candidates that a shell offers for the word at its cursor: commands, flags, their values, names in the index."""
+"""Completes the word at a shell's cursor: with commands, flags, values of flags, and names in the index."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _PLAIN = re.compile(r"[\w./@%+-]+")
 
 
 def script(shell: str) -> str:
-    """The script that makes a shell complete lines of lci.
+    """The script that makes a shell complete command lines of lci.
 
     Raises:
-        UsageError: There is no script for this shell.
+        UsageError: lci has no script for this shell.
     """
     if shell not in _SCRIPTS:
         raise unknown_value("shell", shell, tuple(_SCRIPTS))
@@ -53,10 +53,10 @@ def script(shell: str) -> str:
 
 
 def complete(argv: Sequence[str]) -> list[str]:
-    """The candidates for a word; each begins with the word.
+    """The possible completions of a word; each begins with the word.
 
     Args:
-        argv: The index of the word (from 0), then the words of the line.
+        argv: The index (from 0) of the word to complete, then all words of the command line.
     """
     if not argv or not re.fullmatch("[1-9][0-9]{0,3}", argv[0]):
         return []

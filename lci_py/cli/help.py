@@ -1,4 +1,4 @@
-"""Help and the man page, from the table of options."""
+"""Writes help and the man page, from the table of options."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WIDEST = 100
 
 
 class _Page:
-    """Lines of help, as wide as the terminal."""
+    """Builds lines of help that are as wide as the terminal."""
 
     def __init__(self) -> None:
         on_terminal = sys.stdout.isatty()
@@ -63,7 +63,7 @@ class _Page:
         self.lines += [line for row in self.rows(rows) for line in row]
 
     def rows(self, rows: Iterable[tuple[str, str]]) -> list[list[str]]:
-        """Terms and their meanings in two columns; returns a list of lines for each row."""
+        """Lay out terms and their meanings in two columns; returns a list of lines for each pair."""
         found = list(rows)
         wide = min(max((len(term) for term, _ in found), default=0), 24)
         indent = " " * (wide + 4)
@@ -155,7 +155,7 @@ def _arguments(command: Command) -> list[tuple[str, str]]:
 
 
 def _short(page: _Page, command: Command) -> None:
-    """Write a command's own flags, as many as fit, and the names of its other flags."""
+    """Write as many of a command's own flags as fit, and only the names of its other flags."""
     own = sorted((flag for flag in command.flags if flag.name not in _SHARED), key=lambda flag: flag.name in _RARE)
     rows = page.rows((_term(flag), _clause(flag.help)) for flag in own)
     others = [flag for flag in command.flags if flag not in own]
@@ -205,7 +205,7 @@ def _meaning(flag: Flag) -> str:
 
 
 def _clause(text: str, most: int | None = None) -> str:
-    """The first clause of a help text; if that is longer than `most` characters, its part before the comma."""
+    """The first clause of a help text; if the clause is longer than `most` characters, its part before the comma."""
     first = re.split(r"[;:] |\. ", text)[0].rstrip(".")
     return (first if most is None or len(first) < most else first.partition(",")[0]) + "."
 
@@ -214,7 +214,7 @@ def _clause(text: str, most: int | None = None) -> str:
 
 
 def man() -> str:
-    """lci(1) in troff, of all commands."""
+    """The man page lci(1), which describes all commands, in troff."""
     from lci_py import __version__
 
     lines = [f'.TH LCI 1 "" "lci {__version__}" "User Commands"', ".SH NAME", "lci \\- " + _troff(ABOUT[:-1].lower())]
@@ -231,7 +231,7 @@ def man() -> str:
 
 
 def _troff(text: str) -> str:
-    """A line of text, escaped so that troff reads no request in it."""
+    """A line of text, escaped so that troff does not read any part of it as a troff command."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-").replace('"', "\\(dq")
     escaped = "".join(char if char.isascii() else f"\\[u{ord(char):04X}]" for char in escaped)
     return f"\\&{escaped}" if escaped[:1] in (".", "'") else escaped

@@ -84,10 +84,10 @@ def run_index(call: Invocation) -> int:
 
 
 def _is_wanted(call: Invocation, where: str | None) -> bool:
-    """Whether to index a folder that is in no git work tree. On a terminal, the user is asked if it is large.
+    """Whether to index a folder that is in no git work tree. If it is large, the user is asked on a terminal.
 
     Raises:
-        TooLargeError: The folder is large, this is no terminal, and --yes is not given.
+        TooLargeError: The folder is large, --yes is not given, and no terminal is there to ask on.
     """
     from lci_py import app
 
@@ -108,26 +108,26 @@ def _is_wanted(call: Invocation, where: str | None) -> bool:
 
 
 def _branches(call: Invocation) -> tuple[str, ...] | None:
-    """The branches of --branches, () for ""; None without the flag."""
+    """The branches that --branches names, () for an empty value; None without the flag."""
     text = call.text("branches")
     return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _ignore_files(call: Invocation) -> bool | None:
-    """Whether ignore files count; None if no flag sets it."""
+    """Whether ignore files such as .gitignore count; None if neither --ignore nor --no-ignore is given."""
     if call.flag("ignore") and call.flag("no_ignore"):
         raise UsageError("--ignore and --no-ignore cannot be used together", hint="choose one of them")
     return True if call.flag("ignore") else False if call.flag("no_ignore") else None
 
 
 def _allow(call: Invocation) -> tuple[str, ...] | None:
-    """The globs of --include, () for ""; None without the flag."""
+    """The globs that --include gives, () for an empty value; None without the flag."""
     globs = call.texts("include")
     return tuple(glob for glob in globs if glob) if globs else None
 
 
 def _repository_and_files(call: Invocation) -> tuple[str | None, tuple[str, ...] | None]:
-    """The repository of a command line, and the files to refresh in it; None for all files."""
+    """Returns (repository, files): the repository to index, and the files to refresh in it; None for all files."""
     names, root = call.texts("argument"), call.text("root")
     if call.flag("files"):
         for name in ("full", "dry_run"):
@@ -145,7 +145,7 @@ def _repository_and_files(call: Invocation) -> tuple[str | None, tuple[str, ...]
 
 
 class _Report:
-    """The progress callback of a build."""
+    """The progress callback of a build: moves the bar, and remembers how much an interrupted build has kept."""
 
     def __init__(self, call: Invocation, progress: Progress | None) -> None:
         self._json, self._quiet, self._full = call.flag("json"), call.flag("quiet"), call.flag("full")
@@ -214,7 +214,7 @@ _WRONG = ("problems", "warnings")
 
 
 def _fit_status(status: Mapping[str, Any], max_tokens: int) -> Mapping[str, Any]:
-    """Shorten a status to a token budget by dropping its longest lists, except for problems."""
+    """Shorten a status to a token budget by dropping its longest lists; problems are never dropped."""
     from lci_py.render.json.answer import dumps, plain_object
     from lci_py.render.token_budget import tokens
 
@@ -297,7 +297,7 @@ def run_hook(call: Invocation) -> int:
 
 
 def _detach() -> None:
-    """Detach from the terminal and the environment of the git hook, so that the refresh can outlive both."""
+    """Detach from the terminal and from the environment of the git hook, so that the refresh can outlive both."""
     gc.enable()  # the entry point turned it off for short runs
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR"):
         os.environ.pop(name, None)
@@ -326,7 +326,7 @@ def run_agent(call: Invocation) -> int:
 
 
 def _answer_agent() -> NoReturn:
-    """Answer an agent's event and exit quickly, with code 0 and nothing on stderr, whatever goes wrong."""
+    """Answer a coding agent's event and exit at once, with code 0 and nothing on stderr, whatever goes wrong."""
     with suppress(BaseException):
         signal.signal(signal.SIGALRM, lambda *_: os._exit(EXIT_OK))
         signal.alarm(_HOOK_SECONDS)
@@ -338,7 +338,7 @@ def _answer_agent() -> NoReturn:
 
 
 def _print(call: Invocation, found: Mapping[str, Any], render: Callable[[Page], None]) -> None:
-    """Write `found` as JSON with --json, else as text by `render`, within --max-tokens; nothing with --quiet."""
+    """Write `found` within --max-tokens: as JSON with --json, else as text by `render`. Write nothing with --quiet."""
     with writing():
         if call.flag("json"):
             from lci_py.render.json.answer import plain_object

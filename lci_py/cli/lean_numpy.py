@@ -1,9 +1,9 @@
 """Imports numpy without the modules that serve only its documentation and types. This saves a twelfth of a warm search.
 
-numpy writes a signature on each of its functions, for which it imports `inspect` with `dis` and more. Its linear
-algebra imports `numpy._typing` for one annotation. Both are replaced by stand-ins during the import only.
-`numpy.unique` asks `numpy.ma`, which takes a fifth of numpy's import time, whether an array is masked; ours never are.
-Any other attribute of a stand-in loads the real module.
+numpy imports `inspect` (with `dis` and more) to write a signature on each of its functions. Its linear algebra imports
+`numpy._typing` for one annotation. Stand-ins replace both modules during the import only. `numpy.unique` asks
+`numpy.ma`, which takes a fifth of numpy's import time, whether an array is masked. lci has no masked arrays, so a
+stand-in says no. Any other attribute of a stand-in loads the real module.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _StandIn(ModuleType):
 
 
 class _Finder:
-    """An import hook that finds numpy, once."""
+    """An import hook that acts on the first import of numpy only."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         if name != "numpy":
@@ -74,5 +74,5 @@ class _Finder:
 
 
 def install() -> None:
-    """Make the next import of numpy a lean one."""
+    """Make the next import of numpy leave out the modules that are not needed."""
     sys.meta_path.insert(0, _Finder())

@@ -1,6 +1,6 @@
 """The entry point: parses the command line, runs the command, and turns every outcome into an exit code.
 
-The codes are those of `errors`, and 70 for an internal error.
+The exit codes are defined in `errors`; an internal error has 70.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `lci` with these arguments and return its exit code."""
+    """Run `lci` with the arguments `argv` (by default those of the process) and return its exit code."""
     args = list(sys.argv[1:] if argv is None else argv)
     streams.prepare_streams()
     try:
@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run() -> NoReturn:
     """Run `main` and end the process without the interpreter's clean-up, which takes a tenth of a query's time.
 
-    Nothing is left to clean up: files are closed, worker pools are joined, and commits of the index are atomic.
+    No clean-up is needed: files are closed, worker pools are joined, and commits of the index are atomic.
     """
     interrupts.install()
     # Starting numpy's threads takes longer than the little that one query multiplies (docs/adr/0004).
@@ -75,7 +75,7 @@ def _report_failure(error: Exception | KeyboardInterrupt, argv: Sequence[str]) -
 
 
 def _about(argv: list[str]) -> int:
-    """Answer a line about the program itself (version, help, completion); returns the exit code."""
+    """Answer a command line about the program itself (version, help, completion); returns the exit code."""
     if not argv:
         if (call := _pick()) is not None:
             return execute(call)
@@ -103,7 +103,7 @@ def _about(argv: list[str]) -> int:
 
 
 def _pick() -> Invocation | None:
-    """The call of `lci pick` that `lci` alone means on a terminal in a project; None elsewhere."""
+    """The call of `lci pick`, which `lci` without arguments means on a terminal in a project; None otherwise."""
     from lci_py import app
     from lci_py.cli.command_line import parse
     from lci_py.cli.pick.run import is_possible
@@ -112,7 +112,7 @@ def _pick() -> Invocation | None:
 
 
 def execute(call: Invocation) -> int:
-    """Run one command."""
+    """Run one command, and return its exit code."""
     workspace = call.text("workspace")
     if workspace is not None:
         call = _in_workspace(call, workspace)
@@ -140,7 +140,7 @@ def _runner(call: Invocation) -> Callable[[Invocation], int]:
 
 
 def _in_workspace(call: Invocation, name: str) -> Invocation:
-    """Set the root of a command to the workspace that it names."""
+    """Set the root of a command to the workspace called `name`."""
     if call.text("root") is not None or (call.command == "index" and call.texts("argument") and not call.flag("files")):
         raise UsageError("--workspace and a root cannot be used together", hint="both choose what is searched")
     if call.text("branches") is not None:

@@ -1,8 +1,8 @@
-"""Parses a command from a JSON object, as `command_line` parses one from a command line.
+"""Parses a command from a JSON object, as `command_line` parses a command from a command line.
 
 `{"command": "show", "targets": ["Session.close"], "context": 3}` is `lci show Session.close --context 3`. A key is the
 long name of a flag, with `-` or `_`, or the name of the command's argument; null stands for a missing value. Flags
-about printing or about which index to open are no keys.
+about printing, and flags that choose the index, are not accepted as keys.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ COMMAND = "command"
 
 
 def invocation(found: Mapping[str, Any], base: Invocation) -> Invocation:
-    """The command in an object.
+    """The command that a JSON object describes.
 
     Args:
-        base: The default command, with the default values of its flags.
+        base: The command if the object names none, with the default values of its flags.
     Raises:
-        UsageError: There is no such command or key, or a value has the wrong type.
+        UsageError: The command or a key is unknown, or a value has the wrong type.
     """
     name = found.get(COMMAND)
     if name is None:
@@ -61,10 +61,10 @@ def invocation(found: Mapping[str, Any], base: Invocation) -> Invocation:
 
 
 def text_invocation(text: str, base: Invocation) -> Invocation:
-    """A command from a line of plain text: the default command with the text as its argument.
+    """The default command `base`, with a line of plain text as its argument.
 
     Raises:
-        UsageError: The command has no argument.
+        UsageError: The command takes no argument.
     """
     command = COMMANDS[base.command]
     if command.argument is None:
@@ -83,7 +83,7 @@ def line_object(line: str) -> dict[str, Any]:
     """The object in a line of JSON that starts with a brace.
 
     Raises:
-        UsageError: It is no JSON.
+        UsageError: The line is not valid JSON.
     """
     try:
         found: dict[str, Any] = json.loads(line)
@@ -93,7 +93,7 @@ def line_object(line: str) -> dict[str, Any]:
 
 
 def argument_key(command: Command) -> str:
-    """The JSON key of a command's argument: `query`, `name`, `targets`; for two arguments, that of the first."""
+    """The JSON key of a command's argument, such as `query` or `targets`; of two arguments, the key of the first."""
     if command.argument is None:
         return ""
     word, *more = command.argument.metavar.lower().split()
@@ -101,7 +101,7 @@ def argument_key(command: Command) -> str:
 
 
 def _keys(command: Command, found: Mapping[str, Any]) -> dict[str, Callable[[str, Any, dict[str, Value]], None]]:
-    """For each key of a command, the function that stores its value."""
+    """Maps each key that is allowed in the command's object to the function that stores the key's value."""
     flags = [flag for flag in command.flags if flag.panel != GENERAL and flag.name not in _OF_COMMAND_LINES]
     keys: dict[str, Callable[[str, Any, dict[str, Value]], None]] = {flag.name: _flag_store(flag) for flag in flags}
     argument = command.argument
@@ -133,10 +133,10 @@ def _flag_store(flag: Flag) -> Callable[[str, Any, dict[str, Value]], None]:
 
 
 def value_of(flag: Flag, key: str, value: Any) -> Value:
-    """Check and convert the JSON value of a flag; `key` is its name in errors.
+    """Check and convert the JSON value of a flag; `key` is the flag's name in error messages.
 
     Raises:
-        UsageError: The value has another type.
+        UsageError: The value has the wrong type for this flag.
     """
     if flag.shape == "flag":
         if not isinstance(value, bool):
@@ -179,7 +179,7 @@ def _end_store(place: int) -> Callable[[str, Any, dict[str, Value]], None]:
 
 
 def text_of(key: str, value: Any) -> str:
-    """Check that a value is a text, and return it. Errors as in `value_of`."""
+    """Check that a JSON value is a string, and return it. Raises a `UsageError`, as `value_of` does."""
     if not isinstance(value, str):
         raise UsageError(f"{key} must be a string")
     # No argument of a command line can hold a NUL, and the calls of the system refuse one.

@@ -34,13 +34,13 @@ PICTURES = ("dot", "mermaid", *FILES)
 
 
 class Cut(NamedTuple, Generic[A]):
-    """How a list of results is shortened.
+    """A list of results that can be shortened, and how.
 
     Attributes:
-        size: Its number of results.
-        first: Returns the answer with the given number of first results.
-        light: Returns the answer without parts that are less important than results: the later target definitions.
-        targets: The number of targets that `light` drops.
+        size: The number of results.
+        first: Returns the answer with only its first results, given their number.
+        light: Returns the answer without the definitions of later targets, which are less important than results.
+        targets: The number of targets whose definitions `light` drops.
     """
 
     size: int
@@ -50,21 +50,21 @@ class Cut(NamedTuple, Generic[A]):
 
 
 def cut_results(answer: Any) -> Cut[Any]:
-    """The `Cut` of a list whose items are its `results`."""
+    """The `Cut` of an answer that is shortened by dropping the last of its `results`."""
     return Cut(len(answer.results), lambda count: answer._replace(results=answer.results[:count]))
 
 
 class Writer(NamedTuple, Generic[A]):
-    """How the answers of a command are written: names of modules and functions, imported on use.
+    """How the answers of a command are written. Modules and functions are given by name, and imported on first use.
 
     Attributes:
-        json: The function of `render/json` that makes JSON, and Markdown from that.
-        text: The module of `render/text` that writes text with `render`.
-        cut: For a list, how it is shortened; a command without it shortens its answer itself, with `cost`.
+        json: The function of `render/json` that makes JSON; Markdown is made from the JSON.
+        text: The module of `render/text` whose function `render` writes text.
+        cut: Returns how a list is shortened to --max-tokens; None if the command itself shortens, with `cost`.
         options: Further arguments of `render`.
-        json_options: Further arguments of `parts`.
-        render: The name of `render`, where the module writes answers of two commands.
-        page: For a picture, further arguments of `render.diagrams.write`.
+        json_options: Further arguments of the function that `json` names.
+        render: The function of `text`, if not `render`: a module may write the answers of two commands.
+        page: Further arguments of `render.diagrams.write`, for a picture.
     """
 
     json: str
@@ -91,12 +91,12 @@ class Writer(NamedTuple, Generic[A]):
 
 
 def shape_of(call: Invocation, *others: str) -> str:
-    """The shape of the output: text, json, jsonl, markdown, or the name of another flag that chooses one.
+    """The output shape: text, json, jsonl, markdown, or the name of another flag that chooses a shape.
 
     Args:
-        others: Further flags of this command that choose a shape, besides --json, --jsonl, --paths and --vimgrep.
+        others: Flags of this command that choose a shape, besides --json, --jsonl, --paths and --vimgrep.
     Raises:
-        UsageError: Two flags choose different shapes, or one is unknown.
+        UsageError: Two flags choose different shapes, or a flag names an unknown shape.
     """
     flags = [name for name in ("json", "jsonl", *PLACES, *others) if call.flag(name)]
     given = call.text("format")
@@ -116,8 +116,9 @@ def shape_of(call: Invocation, *others: str) -> str:
 
 
 def from_here(answer: A, call: Invocation, shape: str, root: Path) -> A:
-    """The answer with paths relative to the current folder, for people and xargs; unchanged with --root, and in shapes
-    for programs or files."""
+    """The answer with paths relative to the current folder, for people and xargs. With --root, and in the output shapes
+    for programs, the answer is unchanged.
+    """
     if call.starts_at_root or shape in (*MACHINE, *PICTURES) or os.path.samefile(root, "."):
         return answer
     from lci_py.render.relative_paths import seen_from
@@ -126,10 +127,10 @@ def from_here(answer: A, call: Invocation, shape: str, root: Path) -> A:
 
 
 def fields_of(call: Invocation) -> tuple[str, ...]:
-    """The keys of a result that --fields names, in its order; () for all.
+    """The keys of a result that --fields names, in the order of the flag; () for all keys.
 
     Raises:
-        UsageError: There is no such key.
+        UsageError: Results of this command have no such key.
     """
     given = call.text("fields")
     if given is None:
@@ -146,11 +147,11 @@ def fields_of(call: Invocation) -> tuple[str, ...]:
 
 
 def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bool = False) -> None:
-    """Write an answer to stdout; a list within --max-tokens, with a note on what was cut.
+    """Write an answer to stdout. A list is shortened to --max-tokens, with a note on what was dropped.
 
     Args:
-        shape: From `shape_of`.
-        bare: Whether the text has no room for a note, as lists of paths: it goes to stderr.
+        shape: The output shape, from `shape_of`.
+        bare: Whether the text has no room for advice about the index, as a list of paths: then it goes to stderr.
     """
     note = None
     max_tokens = number(call.values, "max_tokens") if "max_tokens" in call.values else None
@@ -172,7 +173,7 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bo
 
 
 def _with_repositories(call: Invocation, parts: Parts) -> Parts:
-    """In a workspace or fleet, add the repository to each location; in a workspace, also list missing ones."""
+    """In a workspace or fleet, add to each location its repository; in a workspace, also list missing repositories."""
     if call.command == "cluster":
         from lci_py.render.json.answer import of_fleet
 
@@ -187,7 +188,7 @@ def _with_repositories(call: Invocation, parts: Parts) -> Parts:
 
 
 def cost(call: Invocation, shape: str, writer: Writer[A]) -> Callable[[A], int]:
-    """A function that counts the tokens of an answer as written, for a command that shortens its answer itself."""
+    """A function that counts the tokens of an answer as printed, for a command that shortens its answer itself."""
     from lci_py.render.token_budget import tokens
 
     return lambda part: tokens(_written(call, shape, part, writer, None))
@@ -219,8 +220,9 @@ def _write(
     file: IO[str],
     page: Page | None,
 ) -> None:
-    """Write an answer in a format that has room for a note: text to the page, other formats to the file. A single JSON
-    object is written completely or, after an error, not at all."""
+    """Write an answer, and the note on what was dropped: text to `page`, other formats to `file`. A single JSON object
+    is written completely or, after an error, not at all.
+    """
     if page is not None:
         writer.write(answer, page, not call.flag("quiet"))
         if note is not None:

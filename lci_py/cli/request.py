@@ -42,10 +42,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def open_engine(call: Invocation, *, snippet: int = 2, whole: bool = False) -> AbstractContextManager[Engine]:
-    """The engine for a command line.
+    """Opens the index and returns the engine that answers a command.
 
     Args:
-        snippet: Lines shown per result, if neither a flag nor a setting says.
+        snippet: Lines shown per result, if neither a flag nor a setting gives a number.
         whole: Whether the command needs the call graph.
     """
     if call.kept is not None:
@@ -54,12 +54,14 @@ def open_engine(call: Invocation, *, snippet: int = 2, whole: bool = False) -> A
 
 
 class KeptEngine:
-    """An engine shared by all commands that have it as `kept`, and closed at the end. Use it as a context manager."""
+    """One engine for several commands, which have it as `kept`. It is a context manager that closes the engine."""
 
     def __init__(self, call: Invocation, report: Report | None = None) -> None:
-        """Args:
-        call: The command line of a batch, or of a server, whose flags say how the index is opened.
-        report: For a server, called with stage, done and total while an index is built; None for a batch.
+        """Prepare to open the index at the first command.
+
+        Args:
+            call: The command line of a batch or a server, whose flags say how the index is opened.
+            report: For a server, called with (stage, done, total) while an index is built; None for a batch.
         """
         self._call = call
         self._shown = (lambda: nullcontext(report)) if report else (lambda: progress(call))
@@ -75,11 +77,11 @@ class KeptEngine:
             engine.__exit__()
 
     def look_again(self) -> None:
-        """Before the next answer, check again for changed files and for writes of other processes."""
+        """Make the next command check again for changed files and for writes of other processes."""
         self._looked = False
 
     def engine(self, *, whole: bool) -> AbstractContextManager[Engine]:
-        """The open engine, which the caller must not close; with the `whole` call graph if a command needs it."""
+        """The open engine, which the caller must not close. If `whole`, the engine has the whole call graph."""
         engine = self._engine
         lacks_graph = whole and engine is not None and not engine.snapshot.manifest.is_complete
         if engine is None or not self._looked or lacks_graph:
@@ -120,7 +122,7 @@ def _open_engine(call: Invocation, snippet: int, whole: bool, kept: Engine | Non
 
 
 def workspace_of(call: Invocation) -> str | None:
-    """The root of a command, if it is a workspace."""
+    """The root of a command if the root is a workspace, else None."""
     root = call.text("root") or ""
     if not _may_be_workspace(root):
         return None
@@ -131,12 +133,12 @@ def workspace_of(call: Invocation) -> str | None:
 
 
 def _may_be_workspace(root: str) -> bool:
-    """Whether a root may be a workspace, judging by its path; this avoids an import for other roots."""
+    """Whether a root may be a workspace, judging by its path; other roots are spared an import."""
     return os.path.basename(os.path.dirname(root.rstrip("/"))) == "workspaces"
 
 
 def required_name(call: Invocation) -> str:
-    """The argument NAME of a command that needs one.
+    """The argument NAME of a command that needs a name.
 
     Raises:
         UsageError: The argument is blank.
@@ -150,7 +152,7 @@ def required_name(call: Invocation) -> str:
 def plain_text(text: str) -> str:
     """`text` with U+FFFD for each byte that is not UTF-8: SQLite and tokenizers refuse the surrogates of such bytes.
 
-    `?` is not used because it would be a glob.
+    U+FFFD is used because `?` would act as a glob.
     """
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
@@ -165,9 +167,9 @@ class FromRoot(str):
 
 
 def line_defaults(call: Invocation, root: str) -> Invocation:
-    """The default values for the lines of a batch, from the command line.
+    """A copy of a batch's command line, whose flags are the default values of the batch's lines.
 
-    Its paths are relative to the current folder, those of lines to the root; the result marks which.
+    Paths of the command line are relative to the current folder, paths in lines to the root; the copy marks its paths.
     """
     values: dict[str, Any] = {
         **call.values,
@@ -187,14 +189,15 @@ def line_defaults(call: Invocation, root: str) -> Invocation:
 
 
 def from_root(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a line; the FILE of its `near` is relative to the root."""
+    """A copy of the values of a batch's line, with the FILE in `near` marked as relative to the root."""
     near = values.get("near")
     return {**values, "near": FromRoot(near)} if near else dict(values)
 
 
 def _from_here_or_root(near: str | None) -> str | None:
-    """Make a location that is relative to the current folder absolute. If it does not exist there, it is unchanged: it
-    may come from an answer, whose paths are relative to the root."""
+    """Make a location that is relative to the current folder absolute. If no such file exists there, the location is
+    returned unchanged: it may come from an answer, whose paths are relative to the root.
+    """
     if not near or isinstance(near, FromRoot):
         return near
     here = os.path.abspath(near) if "\0" not in near else near
@@ -203,11 +206,11 @@ def _from_here_or_root(near: str | None) -> str | None:
 
 
 def to_request(call: Invocation, query: str | None, filters: Filters) -> SearchRequest:
-    """The request of a search.
+    """Builds the request of a search.
 
     Raises:
-        UnknownModeError: There is no such mode.
-        UsageError: A value is out of range, or there is neither a query nor a filter.
+        UnknownModeError: The search mode is unknown.
+        UsageError: A value is out of range, or both query and filters are missing.
     """
     mode, values = _mode(call), call.values
     query = plain_text(query or "")
@@ -261,7 +264,7 @@ def _expand(values: Mapping[str, object], mode: Mode) -> int:
 
 
 def _near(place: str | None, mode: Mode, query: str) -> str | None:
-    """The location that --near names. Only the index can tell whether it exists."""
+    """The location that --near names, not yet looked up in the index; None without the flag."""
     if place is None:
         return None
     if not place:
@@ -274,7 +277,7 @@ def _near(place: str | None, mode: Mode, query: str) -> str | None:
 
 
 def _context(values: Mapping[str, object]) -> tuple[int, int] | None:
-    """The number of lines shown (before, after) the best one; None for the lines of `snippet`."""
+    """The numbers of lines to show (before, after) the best line; None to use the number in `snippet`."""
     around, before, after = (number(values, key) for key in ("context", "before_context", "after_context"))
     given = [value for value in (around, before, after) if value is not None]
     if not given:
@@ -295,13 +298,13 @@ def _shadow(name: str | None, mode: Mode) -> str | None:
 
 
 class _Folders(NamedTuple):
-    """The folders that the paths of a command line are relative to."""
+    """The folders that paths of a command line may be relative to."""
 
     root: str
     starts: tuple[str, ...]  # the first where a path leads to something counts; else the first
 
     def inside(self, full: str) -> str | None:
-        """An absolute path as one relative to the root, "" for the root itself; None if it lies outside."""
+        """Makes an absolute path relative to the root; "" for the root itself, None for a path outside of it."""
         folder, name = os.path.split(full)
         paths = (full, os.path.join(os.path.realpath(folder), name))
         for path in paths:
@@ -316,7 +319,7 @@ class _Folders(NamedTuple):
 
 
 def flag_filters(call: Invocation) -> Filters:
-    """The filters of a command, read as `lci search` reads them.
+    """The filters that a command's flags set, read as `lci search` reads them.
 
     Raises:
         BadPathError, UsageError: A value is empty, or a path leads out of the root.
@@ -325,15 +328,14 @@ def flag_filters(call: Invocation) -> Filters:
 
 
 def filters_of(values: Mapping[str, object]) -> Filters:
-    """The filters in the values of a command, whose paths start at the root."""
+    """The filters that the values of a command set; paths must be relative to the root."""
     lists: dict[str, Any] = {key: texts(values, key) for key in FILTER_KEYS}
     since = plain_text(_word(values, "changed_since") or "")
     return Filters(**lists, no_tests=values.get("no_tests") is True, changed_since=since)
 
 
 def name_from_root(name: str, call: Invocation) -> str:
-    """A name whose FILE (of FILE::NAME or FILE:LINE), relative to the current folder as in the output, becomes relative
-    to the root."""
+    """Makes FILE of FILE::NAME or FILE:LINE relative to the root, not to the current folder. Other names stay."""
     place = re.fullmatch(r"(.+?)(::.*|:[0-9]{1,9})", name, re.ASCII | re.DOTALL)
     if place is None or call.starts_at_root or not os.path.isfile(place[1]):
         return name
@@ -342,8 +344,8 @@ def name_from_root(name: str, call: Invocation) -> str:
 
 
 def path_from_root(path: str, call: Invocation) -> str | None:
-    """An existing path of the command line, relative to the root, "" for the root itself; None if it does not exist or
-    lies outside. It may be relative to the current folder, or to the root as in JSON.
+    """Makes an existing path relative to the root: "" for the root itself, None if it does not exist or lies outside.
+    The path may be relative to the current folder, or to the root as in JSON.
     """
     from lci_py import app
 
@@ -362,7 +364,7 @@ _PLACE = r"(.+?):([0-9]{1,9})(?:-([0-9]{1,9})|(?::[0-9]{1,9})?:?)"
 
 
 def place_from_root(text: str, call: Invocation) -> tuple[str, int | None, int | None] | None:
-    """The file of FILE, FILE:LINE or FILE:A-B relative to the root, and the lines; None if there is no such file."""
+    """Splits FILE, FILE:LINE or FILE:A-B into (file relative to the root, A, B); None if no such file exists."""
     parts = re.fullmatch(_PLACE, text, re.ASCII | re.DOTALL)
     if parts and (path := path_from_root(parts[1], call)):
         return plain_text(path), int(parts[2]), int(parts[3]) if parts[3] else None
@@ -371,10 +373,10 @@ def place_from_root(text: str, call: Invocation) -> tuple[str, int | None, int |
 
 
 def path_filters(call: Invocation) -> dict[str, tuple[str, ...]]:
-    """`path` and `exclude`, with the PATHs, as globs relative to the root.
+    """A dict with the globs of `path` (which include the PATH arguments) and of `exclude`, relative to the root.
 
-    As in printed answers, they are relative to the current folder, or with --root to the root. A path that does not
-    exist there is tried relative to the other one, as in JSON.
+    On the command line, paths are relative to the current folder or, with --root, to the root. A path that does not
+    exist there is tried relative to the other folder, as in JSON.
 
     Raises:
         BadPathError: A path leads out of the root, or a PATH does not exist.
@@ -394,10 +396,10 @@ def path_filters(call: Invocation) -> dict[str, tuple[str, ...]]:
 
 
 def _without_negations(given: tuple[str, ...], exclude: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Split the globs of `path`: each !GLOB becomes an `exclude`.
+    """Split globs into a dict of `path` and `exclude`: each !GLOB becomes an `exclude`.
 
     Raises:
-        UsageError: A glob follows a !GLOB: in ripgrep it would bring back excluded files.
+        UsageError: A glob follows a !GLOB: in ripgrep, it would bring back excluded files.
     """
     path = tuple(glob for glob in given if not glob.startswith("!"))
     if path != given[: len(path)]:
@@ -408,7 +410,7 @@ def _without_negations(given: tuple[str, ...], exclude: tuple[str, ...]) -> dict
 
 
 def _path_glob(path: str, folders: _Folders) -> str:
-    """The glob of a PATH: of the existing file or folder with exactly this name, or else PATH read as a glob."""
+    """The glob for a PATH argument. If a file or folder has exactly this name, the glob matches only it."""
     if not path or "\0" in path:
         raise BadPathError("a PATH is empty or holds a NUL", hint="PATHs narrow the search to files and folders")
     if any(os.path.lexists(os.path.join(start, path)) for start in folders.starts):
@@ -422,7 +424,7 @@ def _path_glob(path: str, folders: _Folders) -> str:
 
 
 def _from_root(glob: str, folders: _Folders) -> str:
-    """A glob of the command line, made relative to the root; one that matches at any depth is unchanged."""
+    """Makes a glob of the command line relative to the root. A glob that matches at any depth is unchanged."""
     if isinstance(glob, FromRoot):
         return glob
     bare = glob.rstrip("/")
@@ -452,9 +454,9 @@ def _from_root(glob: str, folders: _Folders) -> str:
 
 
 def _spellings(glob: str, starts: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The ways to read a glob: each as the absolute path before its first wildcard, and the rest.
+    """Yields the ways to read a glob, each as (absolute path before the first wildcard, rest of the glob).
 
-    The whole glob is a path if a file has that name, such as `pages/[id].tsx`.
+    If a file has the glob as its name, such as `pages/[id].tsx`, the whole glob is the path.
     """
     for start in starts:
         whole = os.path.normpath(os.path.join(start, glob))
@@ -476,7 +478,7 @@ def _anchored_glob(path: str, wild: str, glob: str) -> str:
 
 
 def _literal(path: str) -> str:
-    """A glob that matches only this path."""
+    """The glob that matches only this path: wildcards in it are escaped."""
     return re.sub(r"([*?\[\\]| $)", r"\\\1", path)
 
 
@@ -484,10 +486,10 @@ def _literal(path: str) -> str:
 
 
 def number(values: Mapping[str, object], key: str, spelled: str = "") -> int | None:
-    """An integer, which JSON may have as 2.0; `spelled` is the name of its key in errors.
+    """The integer of a flag or key (2.0 in JSON is 2), or None if it is missing; errors call it `spelled`.
 
     Raises:
-        UsageError: It is no integer, or out of range.
+        UsageError: The value is not an integer, or out of range.
     """
     value, spelled = values.get(key), spelled or _flag_name(key)
     if value is None:
@@ -505,10 +507,10 @@ def number(values: Mapping[str, object], key: str, spelled: str = "") -> int | N
 
 
 def texts(values: Mapping[str, object], key: str) -> tuple[str, ...]:
-    """Several texts, each without bytes that are not UTF-8.
+    """The texts of a flag that may be repeated, with bytes that are not UTF-8 replaced as in `plain_text`.
 
     Raises:
-        UsageError: One of them is empty.
+        UsageError: A text is empty.
     """
     several = values.get(key)
     return tuple(plain_text(_word({key: text}, key) or "") for text in several) if isinstance(several, tuple) else ()

@@ -1,4 +1,4 @@
-"""`lci search` and `lci def`: the answer as output and exit code."""
+"""`lci search` and `lci def`: writes the answer, and decides the exit code."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run_search(call: Invocation) -> int:
 
 
 def put(call: Invocation, shape: str, request: SearchRequest, answer: Answer, *, listed: bool) -> int:
-    """Write the answer of a search as the flags say, and return the exit code."""
+    """Write the answer of a search, and return the exit code. If `listed`, results are shown without code."""
     writer = _writer(call, request, listed=listed)
     # Results that do not fit into a budget were found all the same.
     code = EXIT_OK if answer.results else EXIT_NO_RESULTS
@@ -89,7 +89,7 @@ DEFINITIONS = Row(
 
 
 def _defined_name(engine: Engine, request: SearchRequest, call: Invocation, shape: str) -> str:
-    """The query if it is a definition's name and no mode is given: `lci def` would answer better. Else ""."""
+    """The query if it is the name of a definition and no mode is given: `lci def` would answer better. Else ""."""
     quiet = call.flag("quiet") or shape != "text" or not sys.stderr.isatty()
     if quiet or call.text("mode") is not None or request.mode != "dense" or not _NAME.fullmatch(request.query.strip()):
         return ""
@@ -117,7 +117,7 @@ def _cut(answer: Answer) -> Cut[Answer]:
 
 
 def _warn(answer: Answer, call: Invocation) -> None:
-    """Print the warnings about an answer to stderr, as a list of paths has no room for them."""
+    """Print the warnings about an answer to stderr, for output that has no room for them, such as a list of paths."""
     for d in answer.degraded:
         warn(f"degraded: {d.view} ({d.failure_mode}), answered by {d.fallback_mode}", quiet=call.flag("quiet"))
     for given_up in (answer.plan or {}).get("relaxed", ()):

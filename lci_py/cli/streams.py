@@ -1,4 +1,4 @@
-"""stdout and stderr: encodings, terminals, broken pipes, and errors as text or JSON."""
+"""Sets up stdout and stderr: encodings, terminals, broken pipes, and errors as text or JSON."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _json_begun = False  # some of the answer is on stdout
 
 
 def _bytes_or_escape(error: UnicodeError) -> tuple[str | bytes, int]:
-    """The error handler for paths in a pipe: restores bytes that are not UTF-8, and escapes what the encoding lacks."""
+    """The error handler for paths in a pipe: restores bytes that are not UTF-8, and escapes what cannot be encoded."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     try:
@@ -41,7 +41,7 @@ def _bytes_or_escape(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 def prepare_streams() -> None:
-    """Make stdout and stderr accept any text: no character of a repository may crash the output."""
+    """Make stdout and stderr accept any text, so that no character of a repository makes the program fail."""
     codecs.register_error(_BYTES, _bytes_or_escape)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -52,7 +52,7 @@ def prepare_streams() -> None:
 
 
 def machine_stdout() -> IO[str]:
-    """stdout for JSON, which is UTF-8 whatever the locale says."""
+    """stdout, set to UTF-8 for JSON, whatever the locale says."""
     global _json_begun
     _json_begun = True
     if hasattr(sys.stdout, "reconfigure"):
@@ -68,17 +68,17 @@ def write_json(found: object) -> None:
 
 
 def paths_stdout() -> IO[str]:
-    """stdout for lines of paths. In a pipe they are the bytes of the path, so that the reader can open it."""
+    """stdout for lines of paths. A pipe gets the exact bytes of each path, so that the reader can open the file."""
     if hasattr(sys.stdout, "reconfigure") and not sys.stdout.isatty():
         sys.stdout.reconfigure(encoding="utf-8", errors=_BYTES)
     return sys.stdout
 
 
 def screen(call: Invocation) -> Page:
-    """stdout as a page: with a width and a pager on a terminal, and with colours and links if wanted.
+    """stdout as a `Page`: with a width and a pager on a terminal, and with colours and links if wanted.
 
     Raises:
-        UsageError: A flag or a variable has no valid value.
+        UsageError: A flag or an environment variable has no valid value.
     """
     from lci_py.render.text.style import Page
 
@@ -91,13 +91,13 @@ def screen(call: Invocation) -> Page:
 
 
 def warn(text: str, *, quiet: bool) -> None:
-    """Write a warning to stderr if that is a terminal; a script finds it in the JSON."""
+    """Write a warning to stderr if that is a terminal, and not `quiet`; a script finds the warning in the JSON."""
     if not quiet and sys.stderr.isatty():
         say(text)
 
 
 def say(text: str) -> None:
-    """Write a sentence to stderr; on a terminal it is wrapped between words."""
+    """Write a sentence to stderr; on a terminal, the sentence is wrapped between words."""
     from lci_py.render.text.style import Layout, Style, sentence, signs_for
 
     width = None
@@ -109,14 +109,14 @@ def say(text: str) -> None:
 
 
 def say_unknown(name: str, near: Iterable[str]) -> None:
-    """Explain on stderr, even to a script, why stdout is empty: no definition has this name."""
+    """Write to stderr, even for a script, that no definition has this name and so stdout is empty."""
     from lci_py.render.text.style import did_you_mean
 
     say(did_you_mean(name, near))
 
 
 def silence_stdout() -> None:
-    """Redirect stdout to the null device, so that the flush at exit does not fail again."""
+    """Redirect stdout to the null device, so that the flush at exit does not fail a second time."""
     with suppress(OSError, ValueError, AttributeError):
         devnull = os.open(os.devnull, os.O_WRONLY)
         os.dup2(devnull, sys.stdout.fileno())
@@ -125,7 +125,7 @@ def silence_stdout() -> None:
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """Wrap the code that prints an answer: a reader that closes the pipe (`| head`) is no error, a full disk is.
+    """Guard the code that prints an answer: a pipe that its reader closes (`| head`) is no error, but a full disk is.
 
     Raises:
         LciError: The output cannot be written.
@@ -146,7 +146,7 @@ def writing() -> Iterator[None]:
 
 
 def wants_json(argv: Sequence[str]) -> bool:
-    """Whether errors go to stdout as JSON. This reads the plain arguments, since they may not parse."""
+    """Whether errors go to stdout as JSON. The raw arguments are searched, since they may be invalid."""
     flags = argv[: argv.index("--")] if "--" in argv else argv
     if any(flag in _MACHINE_FLAGS or flag.startswith(("--batch=", "--fields=")) for flag in flags):
         return True
@@ -159,7 +159,7 @@ def wants_traceback(argv: Sequence[str]) -> bool:
 
 
 def report(error: LciError, *, as_json: bool) -> int:
-    """Print the error with its hint, as JSON or as a line on stderr, and return its exit code."""
+    """Print an error with its hint, as JSON on stdout or as a line on stderr, and return its exit code."""
     if as_json:
         from lci_py.render.json.answer import error_object
 
@@ -176,7 +176,7 @@ def report(error: LciError, *, as_json: bool) -> int:
 def say_interrupted(error: InterruptedRun, *, as_json: bool) -> None:
     """Report that Ctrl-C ended the program: as JSON (unless JSON was already written), or as a line on stderr.
 
-    It runs as an action of `interrupts`, so it must not import `json`, and writes the text itself.
+    `interrupts` calls this function, which must not import `json` then, and so builds the JSON itself.
     """
     global _json_begun
     if not as_json:
@@ -189,7 +189,7 @@ def say_interrupted(error: InterruptedRun, *, as_json: bool) -> None:
 
 
 def internal(error: Exception, argv: Sequence[str]) -> int:
-    """Report a bug, with its traceback if -v is given, and return the exit code."""
+    """Report an unexpected exception as a bug, with its traceback if -v is given, and return the exit code."""
     if wants_traceback(argv):
         import traceback
 
@@ -208,7 +208,7 @@ class InternalError(LciError):
 
 
 def progress(call: Invocation) -> AbstractContextManager[Progress | None]:
-    """The progress bar of a build, shown only on a terminal."""
+    """The progress bar of a build; None if stderr is no terminal, or with --quiet or --json."""
     if call.flag("quiet") or call.flag("json") or not sys.stderr.isatty():
         return nullcontext()
     import shutil

@@ -1,4 +1,4 @@
-"""stdout on a terminal: colours, links on locations, and a pager for output longer than the screen."""
+"""Prepares stdout on a terminal: colours, links on locations, and a pager for output longer than the screen."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _paged: list[_PageBuffer] = []
 
 
 def stdout_for(call: Invocation) -> tuple[IO[str], bool, int | None]:
-    """The output stream for text, whether it has colours, and the columns of the terminal; None for a pipe.
+    """Returns (the stream for text, whether it may have escape codes, the terminal's columns or None for a pipe).
 
     Raises:
-        UsageError: A flag or a variable has no valid value.
+        UsageError: A flag or an environment variable has no valid value.
     """
     on_terminal = sys.stdout.isatty()
     color, links = has_color(call, on_terminal), _links(call, on_terminal)
@@ -56,10 +56,10 @@ def stdout_for(call: Invocation) -> tuple[IO[str], bool, int | None]:
 
 
 def has_color(call: Invocation, on_terminal: bool) -> bool:
-    """Whether there are colours.
+    """Whether the output has colours.
 
     Raises:
-        UsageError: The flag has no valid value.
+        UsageError: The flag --color has no valid value.
     """
     when = _when(call, "color")
     if when != "auto":
@@ -72,7 +72,7 @@ def has_color(call: Invocation, on_terminal: bool) -> bool:
 
 
 def _links(call: Invocation, on_terminal: bool) -> str:
-    """The pattern of links to locations; "" for no links."""
+    """The pattern from which links to locations are made; "" for no links."""
     when = _when(call, "hyperlink")
     known = any(map(os.environ.get, _KNOWN)) or os.environ.get("TERM_PROGRAM") in _KNOWN_PROGRAMS
     if when == "never" or (when == "auto" and not (on_terminal and known and os.environ.get("TERM") != "dumb")):
@@ -81,10 +81,10 @@ def _links(call: Invocation, on_terminal: bool) -> str:
 
 
 def editor_link(root: str) -> Callable[[str, int], str]:
-    """A function that gives the link to a line of a file below the root.
+    """Returns a function that makes the link to a file and line, given the path below the root and the line.
 
     Raises:
-        ConfigError: The variable for links has no valid pattern.
+        ConfigError: The environment variable for links has no valid pattern.
     """
     pattern = _pattern()
     return lambda path, line: _target(pattern, os.path.join(root, path), str(line))
@@ -104,7 +104,7 @@ def _pattern() -> str:
 
 
 def _folder(call: Invocation) -> str:
-    """The folder that the paths of an answer are relative to."""
+    """The folder to which the paths of an answer are relative."""
     return os.path.abspath((call.text("root") if call.starts_at_root else None) or ".")
 
 
@@ -116,7 +116,7 @@ def _when(call: Invocation, flag: str) -> str:
 
 
 class _LinkWriter(io.TextIOBase):
-    """Turns the locations in the output into links (OSC 8)."""
+    """A stream that turns the locations in the output into links (OSC 8)."""
 
     def __init__(self, out: IO[str], pattern: str, folder: str, color: bool) -> None:
         self._out, self._pattern, self._folder, self._color = out, pattern, folder, color
@@ -142,7 +142,7 @@ class _LinkWriter(io.TextIOBase):
             self.write(line)
 
     def _link(self, shown: str, path: str, line: str) -> str:
-        """The text of a location, as a link to it."""
+        """The text of a location, made a link to it if the file exists."""
         path = os.path.join(self._folder, path)
         if not os.path.exists(path):  # its name is spelled out, or it has gone
             return shown
@@ -154,7 +154,7 @@ class _LinkWriter(io.TextIOBase):
 
 
 class _PageBuffer(io.StringIO):
-    """Buffers the output until `show_paged`, which then knows its length."""
+    """Buffers the output for the pager, until `show_paged` writes it."""
 
     def __init__(self, command: list[str]) -> None:
         super().__init__(newline="")
@@ -166,7 +166,7 @@ class _PageBuffer(io.StringIO):
 
 
 def _pager() -> list[str]:
-    """The command of the pager; [] for none."""
+    """The command line of the pager; [] for no pager."""
     import shlex
 
     if os.environ.get("TERM") == "dumb":
@@ -200,7 +200,7 @@ def _rows(text: str, columns: int) -> int:
 
 
 def _through(command: list[str], text: str) -> bool:
-    """Show `text` in the pager; False if the pager does not start."""
+    """Show `text` in the pager; returns False if the pager does not start."""
     import signal
     import subprocess
 

@@ -1,1 +1,1 @@
-"""One search over many parts, each with an index of its own: the same answer as from one index (docs/cluster.md)."""
+"""One search over many parts, each with its own index. The answer is the same as from one index (docs/cluster.md)."""

@@ -1,5 +1,5 @@
-"""The manifests of a fleet: a small object that names all parts, written last, and one for each part. Objects that no
-manifest names are garbage.
+"""The manifests of a fleet (many repositories that are searched together): a small object that names all parts, written
+last, and a manifest for each part. Objects that no manifest names are garbage.
 
 The fleet's manifest is sealed with the key of fleets. It has the digests of the parts' manifests, which have the
 digests of the shards. So the seal covers every byte that is read from the store: this program wrote it.
@@ -36,18 +36,18 @@ _AGAIN = "run `lci cluster index`"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a fleet: a repository, or a run of its sorted paths.
+    """A part of a fleet: a repository, or a run of consecutive paths of a repository.
 
     Attributes:
         name: The name of the repository: the first folder of all its paths.
         source: Where the repository came from.
         commit: The indexed commit; "" if the source has no commits.
-        start: Where the part begins among the paths of the repository, "" for the first part of each.
-        state: Identifies the state of its files; "" if unknown.
-        first, last: Its first path, by which parts are ordered, and its last path.
-        manifest: Names its shards.
-        graph: Its part of the call graph; None until the fleet is linked.
-        counts: Rows of each of `KINDS`.
+        start: The path of the repository at which the part begins; "" for the repository's first part.
+        state: Identifies the state of the part's files; "" if unknown.
+        first, last: The part's first path, by which parts are ordered, and its last path.
+        manifest: The object that names the part's shards.
+        graph: The part's own call graph; None until the fleet is linked.
+        counts: The number of rows of each of `KINDS`.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """One generation of a fleet."""
+    """One generation of a fleet: its parts, and who built it when."""
 
     generation: int
     built_at: str  # UTC, ISO 8601
@@ -72,7 +72,7 @@ class Fleet:
     parts: tuple[Part, ...]
 
     def ordered(self, parts: list[Part]) -> Fleet:
-        """The fleet with other parts, in the order of their paths.
+        """A copy of the fleet that has these parts, sorted by their paths.
 
         Raises:
             IndexWriteError: The paths of two parts overlap.
@@ -87,7 +87,7 @@ class Fleet:
 
 
 def read_fleet(objects: Objects) -> Fleet:
-    """The fleet that a store holds.
+    """Read the fleet that a store holds.
 
     Raises:
         ShardMissingError: The store holds no fleet.
@@ -113,7 +113,7 @@ def read_fleet(objects: Objects) -> Fleet:
 
 
 def former_fleet(objects: Objects) -> Fleet | None:
-    """The fleet in a store; None if there is none, or one of an older format, which is built again.
+    """Read the fleet in a store; None if there is none, or if its format is older: then it is built again.
 
     Raises:
         IndexError_: The fleet cannot be read.
@@ -132,8 +132,8 @@ def write_fleet(objects: Objects, fleet: Fleet, after: int) -> Fleet:
     """Publish a fleet by replacing the manifest atomically.
 
     Args:
-        fleet: All its objects must be in the store.
-        after: The generation that it was made from; 0 for none.
+        fleet: The fleet; all its objects must be in the store.
+        after: The number of the generation that it was made from; 0 for none.
     Raises:
         IndexWriteError: Somebody else has published a fleet since, or the manifest cannot be written.
         TrustKeyError: The key of fleets cannot be created or used.
@@ -151,7 +151,7 @@ def write_fleet(objects: Objects, fleet: Fleet, after: int) -> Fleet:
 
 
 def _parse_manifest(data: bytes, objects: Objects, name: str) -> dict[str, Any]:
-    """Parse a manifest of this build's format."""
+    """Parse a manifest, which must be in this build's format."""
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -169,7 +169,7 @@ def _parse_manifest(data: bytes, objects: Objects, name: str) -> dict[str, Any]:
 
 
 def part_manifest(data: bytes, objects: Objects, part: Part) -> Manifest:
-    """The manifest of a part's index, whose digest has been checked; its shard `texts` holds the files.
+    """Parse the manifest of a part's index, whose digest was checked; its shard `texts` holds the files' contents.
 
     Raises:
         ShardVersionError: The manifest is in a format that this build does not read.
@@ -181,7 +181,7 @@ def part_manifest(data: bytes, objects: Objects, part: Part) -> Manifest:
 
 
 def object_of(role: str, shard: Shard) -> NamedObject:
-    """The object of a shard."""
+    """The name and digest of the object that holds a shard."""
     return NamedObject(f"{role}-{shard.sha}{Path(shard.name).suffix}", shard.bytes, shard.sha)
 
 
@@ -198,7 +198,7 @@ class CleanResult(NamedTuple):
 
 
 def clean(objects: Objects, grace: float) -> CleanResult:
-    """Remove the objects of a store that its fleet does not name.
+    """Remove the objects in a store that its fleet does not name.
 
     Args:
         grace: Seconds. Younger objects stay: a run stores its objects before it publishes a fleet.

@@ -1,7 +1,7 @@
-"""The call graph of a fleet: linked over all parts like that of one index, then cut into a graph for each part.
+"""The call graph of a fleet: linked over all parts like the graph of one index, then cut into a graph for each part.
 
-A part's graph is an ordinary one (`index/shards/graph.py`) of its own nodes. Targets of its edges in other parts are
-additional nodes of it, stored with what a link to them shows, so that no part has to ask another.
+A part's graph is an ordinary graph (`index/shards/graph.py`) of the part's own nodes. A node of another part that an
+edge leads to or comes from is added to it, with what a link to that node shows, so that no part has to ask another.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PART = 1 << 32
 
 
 def link(parts: Sequence[Snapshot], folder: Path) -> list[Path]:
-    """Link the parts, which are in the order of their paths; returns the graph of each.
+    """Link the parts, which are in the order of their paths; returns the path of each part's graph.
 
     Args:
         folder: The folder for the graphs.
@@ -67,7 +67,7 @@ def link(parts: Sequence[Snapshot], folder: Path) -> list[Path]:
 
 
 def _joined_numbering(parts: Sequence[Snapshot], path: Path) -> Numbering:
-    """The numbering of the segments of all parts."""
+    """Number the segments of all parts together, as if all were segments of one index; `path` is a new file."""
     publics = []
     first = 0
     for part in parts:
@@ -89,7 +89,7 @@ def _joined_numbering(parts: Sequence[Snapshot], path: Path) -> Numbering:
 
 
 class _Cut:
-    """Cuts the graph of all parts into a graph for each part."""
+    """Cuts the graph over all parts into a graph for each part."""
 
     def __init__(self, graph: GraphIndex, symbols: SymbolicIndex, parts: Sequence[Snapshot]) -> None:
         self._graph, self._index = graph, symbols
@@ -105,7 +105,7 @@ class _Cut:
             self._unit_of[self._symbols[number] + part.unit_table.symbol[owned]] = (number + 1) * PART + owned
 
     def part(self, number: int) -> dict[str, Any]:
-        """The arrays of a part's graph."""
+        """The arrays of the graph of part `number`."""
         graph = self._graph
         (s, s_end), (f, f_end), (a, a_end) = (
             (starts[number], starts[number + 1]) for starts in (self._symbols, self._files, self._lambdas)
@@ -146,7 +146,7 @@ class _Cut:
         }
 
     def _outside(self, nodes: NDArray[np.int64]) -> dict[str, Any]:
-        """The arrays about nodes of other parts: their part, their unit in the fleet, and what a link to them shows."""
+        """Arrays on nodes of other parts: the part, the unit in the fleet, and what a link to the node shows."""
         graph, firsts = self._graph, (0, self._graph.n_symbols, self._graph.n_symbols + self._graph.n_files)
         kind = np.searchsorted(firsts, nodes, "right") - 1
         part = np.zeros(len(nodes), np.int32)
@@ -169,10 +169,10 @@ class _Cut:
 
 
 class PartGraph(GraphIndex):
-    """The graph of a part. Nodes from `own_symbols` on are definitions of other parts."""
+    """Reads the graph of a part. Nodes from `own_symbols` on are definitions of other parts."""
 
     def __init__(self, path: Path, readable: frozenset[int] | None = None) -> None:
-        """`readable` are the parts whose definitions may be shown; None for all."""
+        """Open the graph. `readable` has the parts whose definitions may be shown; None for all parts."""
         super().__init__(path)
         arrays = self._arrays
         self.copied = arrays.array("copied", "u1")  # [files] whether another file of the fleet has the same content

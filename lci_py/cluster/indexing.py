@@ -1,7 +1,7 @@
-"""Indexes a fleet: repositories are surveyed, parts are indexed, and the call graph is linked over all of them.
+"""Indexes a fleet: surveys the repositories, indexes their parts, and links the call graph over all parts.
 
-A repository whose commit differs from the fleet's costs one job; the others cost nothing. The largest parts start
-first. A job has no state.
+A repository whose commit differs from the fleet's costs one job; unchanged repositories cost nothing. The largest parts
+start first. A job has no state.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Repository(NamedTuple):
 
 
 class IndexedFleet(NamedTuple):
-    """The fleet that a run of `index_fleet` has built."""
+    """The result of `index_fleet`: the fleet that it has built."""
 
     fleet: Fleet
     fresh: list[str]  # the repositories whose files have changed
@@ -64,11 +64,11 @@ class IndexedFleet(NamedTuple):
 
 
 class PartJob(NamedTuple):
-    """The description of a part to index.
+    """Which part to index.
 
     Attributes:
-        name: The first folder of all its paths.
-        source: Where its files come from, as in the list of repositories.
+        name: The name of the repository: the first folder of all paths.
+        source: Where the files come from, as written in the list of repositories.
         commit: The commit to index.
         run: The range of paths.
     """
@@ -80,7 +80,7 @@ class PartJob(NamedTuple):
 
 
 def check_name(name: str) -> None:
-    """Raise UsageError if this cannot be the name of a repository."""
+    """Raise UsageError if `name` cannot be the name of a repository."""
     if not name or "/" in name or "\0" in name or name.startswith(".") or name != name.strip():
         raise UsageError(f"{name!r} cannot be the name of a repository", hint="give a name without / and leading dot")
 
@@ -88,14 +88,16 @@ def check_name(name: str) -> None:
 def store_part(
     objects: Objects, wanted: PartJob, work: Path, *, former: Part | None = None, processes: int = 1
 ) -> tuple[Part | None, list[str]]:
-    """Index the files of a part and store it, to be named later by a fleet.
+    """Index the files of a part, and put the index into the store, where a fleet can name it later.
 
     Args:
+        objects: The store.
+        wanted: The part to index.
         work: An empty folder.
         former: The former version of the part: only changes since then are extracted; without changes it is returned.
-        processes: Number of processes that extract; with more than one this process is forked.
+        processes: The number of processes that extract; if it is more than one, this process is forked.
     Returns:
-        The part, None if it has no files to index; and warnings.
+        (the part or None if it has no files to index, warnings).
     Raises:
         UsageError: The source cannot be read, or the name is not valid.
         BadPathError, IndexWriteError: see errors.py.
@@ -115,7 +117,7 @@ def store_part(
 
 
 def _brought_back(objects: Objects, former: Part, root: Path, index_dir: Path) -> bool:
-    """Restore the stored index of a part into a folder, as if built for `root`; False if it cannot be used."""
+    """Copy the stored index of a part into a folder, as if it was built for `root`; False if it cannot be used."""
     index_dir.mkdir()
 
     def fetched(role: str, shard: Shard) -> Shard:
@@ -170,7 +172,7 @@ def write_texts(path: Path, root: Path, table: FileTable) -> None:
 
     Args:
         path: A new file of arrays: `texts`, a zlib stream for each file of the table (empty if it is not indexed), and
-            where each starts.
+            `starts`, where each stream starts.
         root: The root of the files.
         table: The files.
     Raises:
@@ -194,7 +196,7 @@ def write_texts(path: Path, root: Path, table: FileTable) -> None:
 
 @contextmanager
 def _about(name: str) -> Iterator[None]:
-    """A context manager that adds the name of a repository to errors."""
+    """A context manager that puts the name of a repository before the messages of errors."""
     try:
         yield
     except LciError as error:
@@ -207,7 +209,7 @@ def _about(name: str) -> Iterator[None]:
 def survey_repository(
     _folder: Path, _processes: int, repository: Repository, known: str, starts: tuple[str, ...], most: int
 ) -> Survey | None:
-    """Survey a repository, given the commit that is indexed and where its parts start; see `survey`."""
+    """Survey a repository (see `survey`). `known` is the indexed commit, `starts` the first paths of its parts."""
     with _about(repository.name):
         return survey(source_of(repository.source), known, starts, most)
 
@@ -215,13 +217,13 @@ def survey_repository(
 def index_part(
     folder: Path, processes: int, url: str, wanted: PartJob, former: Part | None
 ) -> tuple[Part | None, list[str]]:
-    """Index a part and store it, as `store_part`."""
+    """The job that indexes a part and stores it: calls `store_part` in a temporary folder."""
     with _about(wanted.name), tempfile.TemporaryDirectory(dir=folder) as work:
         return store_part(Objects(url), wanted, Path(work), former=former, processes=processes)
 
 
 def link_parts(folder: Path, _processes: int, url: str, fleet: Fleet) -> Fleet:
-    """The fleet, whose parts are in order, with its call graph linked over all of them.
+    """Link the call graph over all parts of a fleet, which are in order; returns the fleet with its graphs.
 
     Raises:
         IndexError_: A part cannot be read.
@@ -255,10 +257,11 @@ def index_fleet(
     """Build a fleet of exactly these repositories. Unchanged repositories in the store are not indexed again.
 
     Args:
+        url: The store.
         repositories: The repositories, with different names.
-        built_at: The time.
-        program: Its name and version; parts made by another program are built again.
-        split: Bytes from which on a repository is divided into parts.
+        built_at: The time of the build, which the fleet stores.
+        program: The name and version of this program; parts that another version has made are built again.
+        split: A repository with at least so many bytes is divided into parts.
     Returns:
         The fleet. If nothing has changed, nothing is written.
     Raises:
@@ -302,7 +305,7 @@ def index_fleet(
 def _looked_at(
     workers: Workers, repositories: Sequence[Repository], old: Sequence[Part], split: int
 ) -> tuple[list[Part], list[tuple[PartJob, Part | None]]]:
-    """The unchanged parts, and the parts to index, each with its former version."""
+    """(the unchanged parts, the parts to index, each with its former version or None)."""
     parts: list[Part] = []
     asked, formers = [], []
     for one in repositories:

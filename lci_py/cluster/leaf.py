@@ -1,7 +1,7 @@
-"""One part of a fleet: opened from the store, and searched as a part of the whole.
+"""One part of a fleet: opens it from the store, and searches it so that scores are as in a search of the whole fleet.
 
-The modes of a search run unchanged. They ask `PartOf` for statistics over all parts: it has the totals from the root,
-and records those that are missing.
+The modes of a search run unchanged. They ask `PartOf` for statistics over all parts. It has the totals that the root
+(of the search) has sent, and records the statistics that are missing.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ Key = tuple[str, "Hashable", int]
 
 
 class LacksStatistics(Exception):
-    """Raised when a search cannot go on without statistics that are still missing."""
+    """Raised when a search cannot go on, because statistics of the whole fleet are still missing."""
 
 
 class PartOf(Whole):
-    """The statistics of a whole fleet (`Whole` of `search/snapshot.py`) for one part and one query."""
+    """The statistics of a whole fleet, as one part knows them during a query (see `Whole` in `search/snapshot.py`)."""
 
     alone = False
 
@@ -62,7 +62,7 @@ class PartOf(Whole):
         self.lacking: dict[Key, Any] = {}
 
     def tell(self, known: Mapping[Key, Any]) -> None:
-        """Set the totals of all parts, and start the search again."""
+        """Set the totals over all parts, before the search runs again."""
         self._known, self.lacking = known, {}
 
     def once(self, what: Hashable, make: Callable[[], _T]) -> _T:
@@ -104,7 +104,7 @@ class PartOf(Whole):
 
 
 class _Lexical(LexicalIndex):
-    """Scores the rows of a part with the statistics of all parts. Terms that only others have match no rows here."""
+    """Scores the rows of a part with the statistics of all parts. A term that only other parts have matches no row."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         super().__init__(snapshot.shards("bm25"), snapshot.numbering)
@@ -115,7 +115,7 @@ class _Lexical(LexicalIndex):
         self._own_sizes = (*rows, *(int(self._lengths(field).sum(dtype=np.int64)) for field in FIELDS))
 
     def forget(self) -> None:
-        """Start a new query, whose statistics may differ."""
+        """Drop what is remembered of the last query, since the statistics of the next query may differ."""
         self._norms.clear()
         self._terms.clear()
 
@@ -135,7 +135,7 @@ class _Lexical(LexicalIndex):
         return found[0] if any(self._snapshot.whole.total(text, found[1])) else None
 
     def _counts(self, text: str) -> tuple[int, ...]:
-        """The number of rows of each field with a term, in all parts."""
+        """For each field, the number of rows with a term, over all parts."""
         return self._snapshot.whole.total(text, self._terms[text][1])
 
     def starting(self, _prefix: str, _most: int) -> None:
@@ -151,7 +151,7 @@ class _Lexical(LexicalIndex):
         return [Abbreviation(*pair, *counts) for pair, counts in sorted(sums.items())]
 
     def _sizes(self) -> tuple[int, ...]:
-        """The number of rows of each field, then the sum of their lengths, in all parts."""
+        """For each field, the number of rows; then, for each field, the sum of the row lengths; over all parts."""
         return self._snapshot.whole.total("sizes", self._own_sizes)
 
     def size(self, field: str) -> int:
@@ -174,7 +174,7 @@ _PLACE = {field: place for place, field in enumerate(FIELDS)}
 
 
 class _PartShards(OpenIndex):
-    """The shards of a part, fetched on demand."""
+    """The shards of a part, which are fetched from the store when they are needed."""
 
     def __init__(self, cache: Cache, manifest: Manifest) -> None:
         self.manifest, self._cache = manifest, cache
@@ -189,10 +189,10 @@ class _PartShards(OpenIndex):
 
 
 class PartSnapshot(Snapshot):
-    """One part, opened from the store."""
+    """A snapshot (an index opened for searches) of one part, read from the store."""
 
     def __init__(self, cache: Cache, part: Part, readable: frozenset[int] | None = None) -> None:
-        """`readable` are the indices of the parts whose nodes the graph may show; None for all.
+        """`readable` has the indices of the parts whose nodes the graph may show; None for all parts.
 
         Raises:
             ShardMissingError, StoreError, ShardVersionError: The part's manifest cannot be used.
@@ -224,7 +224,7 @@ class PartSnapshot(Snapshot):
 
     @cached_property
     def encoder(self) -> TextEncoder:
-        """The encoder, shared by all parts of a process so that the vocabulary is loaded once."""
+        """The encoder, which all parts in a process share, so that its vocabulary is loaded once."""
         key = str(self.manifest.model.get("sha256")), self.manifest.model.get("dimension")
         if key not in _encoders:
             _encoders[key] = Snapshot.encoder.func(self)  # type: ignore[attr-defined]
@@ -242,7 +242,7 @@ _encoders: dict[tuple[str, object], TextEncoder] = {}
 
 
 class _StoredReader(SourceReader):
-    """Reads files as they were indexed (`indexing.write_texts`)."""
+    """Reads the texts that files had when they were indexed (written by `indexing.write_texts`)."""
 
     def __init__(self, snapshot: PartSnapshot) -> None:
         super().__init__(Path("/"))
@@ -272,7 +272,7 @@ class _StoredReader(SourceReader):
 
 
 class _FixedFreshness(Freshness):
-    """Freshness of files that never change: the texts are stored with the index."""
+    """Says that no file has changed since it was indexed: the texts are stored with the index."""
 
     def changed(self, path: str) -> bool:
         return False
@@ -285,14 +285,14 @@ class _FixedFreshness(Freshness):
 
 
 class PartAnswer(NamedTuple):
-    """A part's share of an answer."""
+    """The results of one part that belong to an answer."""
 
     answer: Answer
     shas: tuple[str, ...]  # of the files of the results, where another file may have the same content; "" for none
 
 
 class Leaf:
-    """Answers queries about one part, one at a time."""
+    """Answers queries about one part of a fleet, one query at a time."""
 
     def __init__(self, snapshot: PartSnapshot) -> None:
         self._engine = Engine(snapshot)
@@ -303,7 +303,7 @@ class Leaf:
         self._snapshot.close()
 
     def search(self, run: str, request: SearchRequest, known: Mapping[Key, Any]) -> PartAnswer | dict[Key, Any]:
-        """The part's share of the best results of all parts; or its own values of the statistics that are missing.
+        """The part's results that are among the best of all parts; or a dict with its values of missing statistics.
 
         Args:
             run: Identifies the query; the same when it is repeated with more statistics.
@@ -330,11 +330,11 @@ class Leaf:
         return PartAnswer(answer, tuple(self._digest_of_copy(one.file) for one in answer.results))
 
     def copies(self, sha: str) -> list[str]:
-        """The files of the part with this content digest. Raises IndexError_ if a shard cannot be used."""
+        """The part's files whose content has the digest `sha`. Raises IndexError_ if a shard cannot be used."""
         return self._snapshot.files.with_content(sha)
 
     def _digest_of_copy(self, path: str) -> str:
-        """The digest of a file that may have copies in the fleet; "" for any other."""
+        """The digest of a file if the fleet may have copies of it; else ""."""
         snapshot = self._snapshot
         try:
             copied = snapshot.graph.copied[bisect_left(snapshot.files.living_paths(), path)]

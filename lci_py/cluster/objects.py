@@ -1,7 +1,7 @@
 """The store of a fleet: objects named by their content, in a folder, in memory or in a bucket, through fsspec.
 
 Whoever can write to the store can put anything there, and a transfer can break off. So an object is compared with its
-digest before it is opened, and digests come from the sealed manifest of the fleet. Nothing is unpickled.
+digest before it is opened; the digests come from the sealed manifest of the fleet. Nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FOLDER = "objects"
 
 
 class NamedObject(NamedTuple):
-    """An object of the store."""
+    """The name, size and digest of an object in the store."""
 
     name: str
     bytes: int
@@ -44,7 +44,7 @@ class NamedObject(NamedTuple):
 
 
 class ListedObject(NamedTuple):
-    """An object in a listing of the store."""
+    """An object as a listing of the store shows it."""
 
     name: str
     bytes: int
@@ -57,10 +57,12 @@ class StoreError(IndexError_):
 
 
 class Objects:
-    """The objects of one store."""
+    """Reads and writes the objects of one store."""
 
     def __init__(self, url: str, **options: Any) -> None:
-        """Args:
+        """Open a store.
+
+        Args:
             url: A folder, or a URL that fsspec knows (`s3://bucket/path`, `memory://name`).
             options: Options of fsspec's file system.
         Raises:
@@ -81,10 +83,7 @@ class Objects:
 
     @contextmanager
     def _reading(self, name: str) -> Iterator[None]:
-        """Raises:
-        ShardMissingError: The store does not have the object.
-        StoreError: The object cannot be read.
-        """
+        """A context manager that converts errors of reading an object to ShardMissingError or StoreError."""
         try:
             yield
         except LciError:
@@ -97,9 +96,7 @@ class Objects:
 
     @contextmanager
     def _writing(self, name: str) -> Iterator[None]:
-        """Raises:
-        IndexWriteError: The object cannot be written or removed.
-        """
+        """A context manager that converts errors of writing or removing an object to IndexWriteError."""
         try:
             yield
         except Exception as error:
@@ -107,7 +104,7 @@ class Objects:
             raise IndexWriteError(why, hint="check the permissions of the store") from error
 
     def read(self, name: str, most: int) -> bytes:
-        """A small object that is not named by its content.
+        """Read a small object that is not named by its content.
 
         Raises:
             ShardMissingError: The object does not exist.
@@ -122,7 +119,7 @@ class Objects:
         return found
 
     def replace(self, name: str, data: bytes) -> None:
-        """Write an object that is not named by its content, atomically. Errors as in `put`."""
+        """Write, atomically, an object that is not named by its content. Raises the errors of `put`."""
         path = f"{self._base}/{name}"
         with self._writing(name):
             self._files.makedirs(self._base, exist_ok=True)
@@ -132,10 +129,10 @@ class Objects:
             replace_file(path, data)
 
     def put(self, role: str, path: Path, suffix: str) -> NamedObject:
-        """Store a file, unless the store already has its content.
+        """Store a file as an object named by its content, unless the store already has it.
 
         Raises:
-            IndexWriteError: It cannot be written.
+            IndexWriteError: The object cannot be written.
         """
         sha = shard_digest(path)
         named = NamedObject(f"{role}-{sha}{suffix}", path.stat().st_size, sha)
@@ -152,7 +149,7 @@ class Objects:
         return named
 
     def _is_there(self, path: str, size: int) -> bool:
-        """Whether an object is stored, and young enough to stay until a fleet names it."""
+        """Whether an object is stored, and will not be removed as old before a fleet names it."""
         try:
             info = self._files.info(path)
         except FileNotFoundError:
@@ -166,7 +163,7 @@ class Objects:
         return time.time() - self._written(path) < _FRESH
 
     def _written(self, path: str) -> float:
-        """When an object was written, in seconds since 1970; now if the store does not say."""
+        """When an object was written, in seconds since 1970; the present time if the store does not say."""
         try:
             found: float = self._files.modified(path).timestamp()
         except (NotImplementedError, FileNotFoundError):
@@ -174,7 +171,7 @@ class Objects:
         return found
 
     def written(self, name: str) -> float:
-        """When the object of a name was written, as `_written`. Errors as in `listed`."""
+        """When the object `name` was written, in seconds since 1970. Raises ShardMissingError, StoreError."""
         with self._reading(name):
             return self._written(f"{self._base}/{_FOLDER}/{name}")
 
@@ -201,11 +198,11 @@ class Objects:
             partial.unlink(missing_ok=True)
 
     def content(self, named: NamedObject) -> bytes:
-        """A small object. Errors as in `fetch`."""
+        """Read a small object. Raises the errors of `fetch`."""
         return b"".join(self._blocks(named))
 
     def _blocks(self, named: NamedObject) -> Iterator[bytes]:
-        """The content of an object in blocks; after the last block its digest is checked."""
+        """Yields the content of an object in blocks, and checks its digest after the last block."""
         digest, left = blake2b(digest_size=16), named.bytes
         with self._reading(named.name), self._files.open(f"{self._base}/{_FOLDER}/{named.name}", "rb") as source:
             while left >= 0 and (block := source.read(min(_BLOCK, left + 1))):
@@ -219,10 +216,10 @@ class Objects:
             )
 
     def listed(self) -> list[ListedObject]:
-        """All objects, by name, including incomplete copies.
+        """All objects of the store, sorted by name, including incomplete copies.
 
         Raises:
-            StoreError: They cannot be listed.
+            StoreError: The objects cannot be listed.
         """
         try:
             with self._reading(_FOLDER):
@@ -233,7 +230,7 @@ class Objects:
         return sorted(ListedObject(name, int(info["size"] or 0)) for name, info in entries if _LISTED.fullmatch(name))
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove objects. Errors as in `put`."""
+        """Remove objects. Raises the errors of `put`."""
         for name in names:
             # Another run may be faster.
             with self._writing(name), suppress(FileNotFoundError):
@@ -245,22 +242,18 @@ def _reason(error: Exception) -> str:
 
 
 class Cache:
-    """Fetched objects in a folder of this user, bounded in bytes: the least recently used objects are removed."""
+    """Keeps fetched objects in a folder of this user, bounded in bytes: the least recently used are removed."""
 
     def __init__(self, objects: Objects, folder: Path, most: int) -> None:
-        """Args:
-        folder: Created if it does not exist.
-        most: Bytes; objects used within the last minute are kept in any case, since they may not be open yet.
-        """
+        """`most` is in bytes. Objects used in the last minute stay in any case, as they may not be open yet."""
         self.objects, self.folder, self._most = objects, folder, most
         self._lock = allocate_lock()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def path(self, named: NamedObject) -> Path:
-        """The file of an object, fetched if necessary. A reader with the file open can go on after the cache removes
-        it.
+        """The file of an object, fetched if necessary. A reader that has opened it can use it even after its removal.
 
-        Errors as in `Objects.fetch`.
+        Raises the errors of `Objects.fetch`.
         """
         with self._lock:
             path = self.folder / named.name

@@ -1,4 +1,4 @@
-"""The root of a search: sums up the statistics of all parts until none of them lacks any, and merges their results."""
+"""The root of a search: adds up the statistics of all parts until no part lacks any, and merges the parts' results."""
 
 from __future__ import annotations
 
@@ -42,10 +42,11 @@ _MOST = 300
 
 
 def merge_values(key: Key, own: Mapping[int, Any]) -> dict[int, Any]:
-    """The value of a statistic for each part, given the parts' own values (`search/snapshot.py`).
+    """Maps each part to its value of a statistic (as `search/snapshot.py` defines it), computed over all parts.
 
     Args:
-        own: The own values of some parts, in their order.
+        key: Kind and name of the statistic, and a limit.
+        own: Maps each part to the value that it has computed for itself; in the order of the parts.
     """
     kind, _, limit = key
     values = list(own.values())
@@ -73,7 +74,7 @@ def merge_values(key: Key, own: Mapping[int, Any]) -> dict[int, Any]:
 
 
 def first_of(columns: Sequence[tuple[NDArray[Any], ...]], limit: int) -> list[int]:
-    """For each sorted list, how many items at its head are among the first `limit` of all lists.
+    """For each sorted list, how many items at its head are among the first `limit` items of all lists together.
 
     Args:
         columns: The keys by which each list is sorted, the largest first; ties go to the earlier list.
@@ -85,7 +86,7 @@ def first_of(columns: Sequence[tuple[NDArray[Any], ...]], limit: int) -> list[in
 
 
 def _graph_neighbours(own: Mapping[int, tuple[NDArray[Any], ...]]) -> dict[int, Neighbours]:
-    """The graph neighbours of the best candidates of all parts, by part, given each part's best candidates."""
+    """Maps each part to its units that are graph neighbours of the best candidates of all parts."""
     best = first_of([(value[0],) for value in own.values()], SEEDS)
     scores = np.concatenate([value[0][:count] for value, count in zip(own.values(), best, strict=True)])
     order = np.argsort(-scores, kind="stable")
@@ -106,7 +107,7 @@ def _graph_neighbours(own: Mapping[int, tuple[NDArray[Any], ...]]) -> dict[int, 
 
 
 class _Statistics:
-    """The statistics of a query that the parts have reported."""
+    """The statistics that the parts have reported for a query."""
 
     def __init__(self) -> None:
         self._own: dict[Key, dict[int, Any]] = {}
@@ -117,8 +118,8 @@ class _Statistics:
     def add(self, lacking: Mapping[int, Mapping[Key, Any]]) -> None:
         """Add the parts' own values of the statistics that they lack.
 
-        If a part lacks a statistic whose total others have already used without this part's share, values that depend
-        on the total are dropped, and the query starts again.
+        A part may lack a statistic whose total other parts have already used, without this part's value. Then all
+        values that were asked for after that total are dropped, and the query starts again.
         """
         now = max(self._since.values(), default=0) + 1
         told = [self._since[key] for values in lacking.values() for key in values if key in self._since]
@@ -138,11 +139,11 @@ class _Statistics:
             self._merged[key] = merge_values(key, dict(sorted(self._own[key].items())))
 
     def of(self, part: int) -> dict[Key, Any]:
-        """The totals that a part has asked for."""
+        """The totals of the statistics that a part has asked for."""
         return {key: found[part] for key, found in self._merged.items() if part in found}
 
     def shown(self) -> dict[int, int]:
-        """The number of results that each part shows, which a search computes last; {} if it was not asked for."""
+        """Maps each part to its number of shown results; {} until the parts ask for it, at the end of a search."""
         found: dict[int, int] = {}
         for (kind, what, _), shares in self._merged.items():
             if kind == "share" and isinstance(what, tuple) and what[0] == "shown":
@@ -154,19 +155,16 @@ class _Statistics:
 
 
 class Root:
-    """Searches a fleet."""
+    """Searches a fleet: asks the parts, and merges what they answer."""
 
     def __init__(self, workers: Workers, url: str, published: Callable[[], Fleet], snippet: int = 2) -> None:
-        """Args:
-        published: Returns the current fleet.
-        snippet: Default number of lines per result.
-        """
+        """`published` returns the current fleet; `snippet` is the default number of lines per result."""
         self._workers, self._url, self._published, self._snippet = workers, url, published, snippet
         self._lost: dict[int, str] = {}
         self._shas: dict[str, str] = {}  # of files that may be in several places
 
     def search(self, request: SearchRequest, repositories: Sequence[str] = ()) -> Answer:
-        """Answer one query in its mode. A part that does not answer is an entry of `degraded`.
+        """Answer one query in its mode. For each part that does not answer, `degraded` has an entry.
 
         Args:
             repositories: Globs; only matching repositories are counted, ranked and listed. Empty for all.
@@ -209,7 +207,7 @@ class Root:
         return replace(answer, degraded=(*answer.degraded, *self._losses()))
 
     def _parts_of(self, repositories: Sequence[str]) -> tuple[Sequence[int], frozenset[int] | None]:
-        """The parts to search; as a set, or None for all."""
+        """The parts to search, as (indices, set of the indices or None for all parts)."""
         names = [part.name for part in self._fleet.parts]
         if not repositories:
             return range(len(names)), None
@@ -220,7 +218,7 @@ class Root:
         return places, frozenset(places)
 
     def _answer(self, request: SearchRequest) -> Answer:
-        """The first results of all parts, including copies."""
+        """Search all parts; returns the best results, including copies (results in files with the same content)."""
         asked, statistics = self._readable, _Statistics()
         while True:
             lost = len(self._lost)
@@ -259,10 +257,10 @@ class Root:
         return [path for paths in self._ask("copies", dict.fromkeys(self._readable, (sha,))).values() for path in paths]
 
     def _ask(self, method: str, asked: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
-        """Call a method of several leaves; returns the results of those that answer, in their order.
+        """Call a method of several leaves (parts); returns a dict of the results of those that answer, in order.
 
         Raises:
-            LciError: A usage error of a leaf; or no part answers.
+            LciError: A leaf has raised a usage error, or no part answers.
         """
         asked = {part: args for part, args in asked.items() if part not in self._lost}
         calls = [(self._fleet.parts[part], args) for part, args in asked.items()]
@@ -281,7 +279,7 @@ class Root:
         return answers
 
     def _losses(self) -> list[Degradation]:
-        """The parts that did not answer, grouped by error."""
+        """The entries of `degraded` for parts that did not answer, grouped by error."""
         by_reason: dict[str, list[str]] = defaultdict(list)
         for part, why in sorted(self._lost.items()):
             by_reason[why].append(self._fleet.parts[part].name)

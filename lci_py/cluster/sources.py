@@ -1,7 +1,7 @@
 """The sources of a fleet's repositories: folders as they are, and commits of git repositories on disk.
 
-A commit is read through git's objects: no filter, hook or other program of the repository runs. Its ignore files and
-.lci.toml decide which of its files are indexed, as for a folder. All of these files may be hostile.
+A commit is read through git's objects: no filter, hook or other program of the repository runs. The commit's ignore
+files and .lci.toml decide which of its files are indexed, as for a folder. All of these files may be hostile.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ EVERYTHING = WalkOptions(max_file_bytes=1 << 62, hidden=True, use_ignore_files=F
 
 
 class Source(NamedTuple):
-    """A repository on a disk that the workers see."""
+    """A repository on a disk that the workers can read."""
 
     folder: str
     revision: str = ""  # "" for the files of the folder as they are
@@ -57,17 +57,17 @@ class Run(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """The files of a source, divided into runs of paths."""
+    """The indexed commit of a source, and its files divided into runs of paths."""
 
     commit: str  # "" if the source has none
     runs: tuple[Run, ...]
 
 
 def source_of(text: str) -> Source:
-    """The source in a line of a list of repositories: a folder or bare repository, perhaps with @REVISION.
+    """Parse a line of a list of repositories: the path of a folder or bare repository, perhaps with @REVISION.
 
     Raises:
-        UsageError: It does not exist, or is neither a folder nor a repository.
+        UsageError: The path does not exist, or is neither a folder nor a repository.
     """
     place, revision = text, ""
     if "://" in text:
@@ -93,12 +93,12 @@ def _is_bare(folder: str) -> bool:
 
 
 def survey(source: Source, known: str = "", starts: Sequence[str] = (), most: int = SPLIT_BYTES) -> Survey | None:
-    """The files of a source, cut into runs by folders; None if its commit is still `known`.
+    """The files of a source, divided into runs of paths, at borders of folders; None if its commit is still `known`.
 
     Args:
         known: The commit that is indexed already.
-        starts: Where the runs of that commit start.
-        most: Maximum number of bytes per run.
+        starts: The first paths of the runs of that commit.
+        most: The maximum number of bytes per run.
     Raises:
         UsageError: git cannot read the commit.
         BadPathError: The folder cannot be read.
@@ -140,12 +140,12 @@ def _unreadable(source: Source, error: GitTrouble) -> UsageError:
 
 
 def _is_rule(path: str) -> bool:
-    """Whether a file decides which other files are indexed."""
+    """Whether a file (such as .gitignore) decides which other files are indexed."""
     return path.rpartition("/")[2] in IGNORE_FILES or path == config.CONFIG_FILE
 
 
 def _runs(sizes: Sequence[tuple[str, int]], starts: Sequence[str], most: int) -> list[Run]:
-    """The runs, with former borders where possible, because an unchanged run is not indexed again."""
+    """Divide files into runs, at the former borders where possible, because an unchanged run is not indexed again."""
     found = _runs_between(sizes, starts) if len(starts) > 1 else []
     if (
         found
@@ -165,7 +165,7 @@ def borders(sizes: Sequence[tuple[str, int]], most: int) -> list[str]:
     """Cut sorted paths into runs of at most `most` bytes, at folders as far up as possible; a file is never cut.
 
     Args:
-        sizes: Path and bytes of every file, by path.
+        sizes: (path, bytes) of every file, by path.
     Returns:
         The first path of each run; "" for the first run.
     """
@@ -179,7 +179,7 @@ def borders(sizes: Sequence[tuple[str, int]], most: int) -> list[str]:
 
 
 def _pieces(sizes: Sequence[tuple[str, int]], folder: str, most: int) -> Iterator[tuple[str, int]]:
-    """The largest folders of at most `most` bytes, and the files beside them: prefix and bytes of each."""
+    """Yields (prefix, bytes) of the largest folders of at most `most` bytes, and of the files beside these folders."""
     total = sum(size for _, size in sizes)
     if total <= most or len(sizes) == 1:
         yield (folder if len(sizes) > 1 else sizes[0][0] if sizes else folder), total
@@ -198,10 +198,10 @@ def _pieces(sizes: Sequence[tuple[str, int]], folder: str, most: int) -> Iterato
 
 
 def write_files(source: Source, commit: str, run: Run, target: Path) -> list[str]:
-    """Write the files of a run that are to be indexed into a new folder; returns warnings about settings.
+    """Write those files of a run that are to be indexed into a new folder; returns warnings about settings.
 
     Args:
-        commit: The commit of a source with a revision.
+        commit: The commit to read; ignored if the source has no revision.
         target: The folder, which does not exist.
     Raises:
         UsageError: git cannot read the commit.
@@ -223,7 +223,7 @@ def write_files(source: Source, commit: str, run: Run, target: Path) -> list[str
 
 
 def _write_commit(repository: Repository, commit: str, run: Run, target: Path) -> list[str]:
-    """Create the files as holes, let the walk select those to be indexed, and fill these."""
+    """Create the files without content, let the walk select the files to index, and fill in their contents."""
     entries = [entry for entry in repository.entries(commit) if _is_harmless(entry.path)]
     (target / ".git").mkdir()  # no ignore file of a folder above counts
     rules = [entry for entry in entries if _is_rule(entry.path) and entry.size <= 1 << 20]
@@ -248,12 +248,12 @@ def _write_commit(repository: Repository, commit: str, run: Run, target: Path) -
 
 
 def _is_harmless(path: str) -> bool:
-    """Whether a path in a git tree stays below the folder. Git writes only such paths, a hostile tree may not."""
+    """Whether a path in a git tree stays inside the folder. Git writes only such paths, but a tree may be hostile."""
     return all(part not in ("", ".", "..") and part.lower() != ".git" for part in path.split("/")) and "\0" not in path
 
 
 def _write(path: Path, data: bytes, size: int | None = None) -> bool:
-    """Write a new file, with a hole of `size` bytes for unknown content; False if its name is impossible."""
+    """Write a new file; `size`: its length, if the content is not known yet. False if the name is impossible."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:
@@ -268,7 +268,7 @@ def _write(path: Path, data: bytes, size: int | None = None) -> bool:
 
 
 def options_of(root: Path) -> tuple[WalkOptions, list[str]]:
-    """The walk options of a repository, from its .lci.toml; and warnings about that file."""
+    """(the walk options in a repository's .lci.toml, warnings about that file)."""
     try:
         options = config.load(root)[0].walk_options()
         GlobRules(options)

@@ -1,12 +1,12 @@
-"""Runs the work on a fleet: in this process, or on the workers of a cluster of Dask distributed.
+"""Does the work on a fleet: in this process, or on the workers of a cluster of Dask distributed.
 
-A *job* is a function of a working folder, the number of processes it may use, and its own arguments. Without a cluster,
-no port is opened, no other program is started, and everything except the store is written to a private folder of this
+A *job* is a function of a working folder, the number of processes that it may use, and its own arguments. Without a
+cluster, no port is opened, no other program is started, and all files but the store's are in a private folder of this
 command.
 
 Rendezvous hashing assigns each part its preferred workers, so that a worker finds most of what it needs in its cache,
 and a worker that joins or leaves moves few parts. A task has no state: when its worker ends, Dask runs it on another
-one, which fetches the objects. A task that has not ended in time is given up, and the answer names its repositories.
+worker, which fetches the objects. A task that has not ended in time is given up, and the answer names its repositories.
 
 Only this module imports dask, in functions. Workers run what the scheduler sends them, so whoever can reach an
 unprotected scheduler can run anything: docs/cluster.md says how to use TLS. The store is only read as data.
@@ -50,18 +50,13 @@ class Here:
     """This machine as the worker. Several jobs at once run in child processes, a single job in this process."""
 
     def __init__(self, folder: Path, processes: int = 1, most: int = CACHE_BYTES) -> None:
-        """Args:
-        folder: A private working folder, which is removed at the end.
-        processes: The number that the jobs may use together.
-        most: The bound of the object cache in bytes.
-        """
+        """`folder`: private, removed at the end; `processes`: for all jobs together; `most`: bytes of object cache."""
         self.folder, self._processes, self._most = folder, processes, most
         self._caches: dict[str, Cache] = {}
         self._open: dict[tuple[Any, ...], Leaf] = {}  # the one that was used last is the last one
 
     def each(self, job: Job, calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """Call a job with each of several argument tuples; yields (index of the arguments, result) as soon as each is
-        done.
+        """Call a job with each tuple of arguments in `calls`; yields (index of the tuple, result) when a call ends.
 
         Raises:
             LciError: The error that the job raised.
@@ -78,12 +73,13 @@ class Here:
     def call(
         self, url: str, readable: frozenset[int] | None, method: str, calls: Sequence[tuple[Part, tuple[Any, ...]]]
     ) -> list[Any]:
-        """Call a method of the leaves of several parts at once; returns each result, or the error instead.
+        """Call a method of the leaves of several parts; returns, for each part, the result or the error.
 
         Args:
+            url: The store.
             readable: The indices of the parts that may be read; None for all.
             method: The name of a method of `Leaf`.
-            calls: The parts, each with the arguments.
+            calls: Each part, with the arguments for its leaf.
         """
         found: list[Any] = []
         for part, arguments in calls:
@@ -94,7 +90,7 @@ class Here:
         return found
 
     def _leaf(self, url: str, part: Part, readable: frozenset[int] | None) -> Leaf:
-        """The opened leaf of a part; the most recently used leaves stay open."""
+        """Open the leaf of a part; the most recently used leaves stay open."""
         key = url, part.manifest, part.graph, readable
         found = self._open.pop(key, None)
         if found is None:
@@ -108,15 +104,16 @@ class Here:
         return found
 
     def close(self) -> None:
-        """Close all parts."""
+        """Close all open leaves."""
         while self._open:
             self._open.popitem()[1].close()
 
 
 @contextmanager
 def here(processes: int = 1) -> Iterator[Here]:
-    """This process as the only worker, with a folder that only this user can read; it is removed at the end, also on
-    Ctrl-C. The next run removes the folder of a run that was killed."""
+    """A context manager: this process as the only worker. Its folder, which only this user can read, is removed at the
+    end, also on Ctrl-C; if this run is killed, the next run removes it.
+    """
     for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):  # another run holds it, or removes it
             info = left.lstat()
@@ -140,8 +137,8 @@ def here(processes: int = 1) -> Iterator[Here]:
 
 
 def in_a_process(job: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a job in a new process, which ends with this one. Workers of a cluster have threads, so they cannot fork,
-    and the parsers may crash.
+    """Call a job in a new process, which ends together with this one. It is no fork, because a worker of a cluster has
+    threads; it is a process, because the parsers may crash.
 
     Raises:
         LciError: The error that the job raised.
@@ -154,7 +151,7 @@ def in_a_process(job: Callable[..., Any], *arguments: Any) -> Any:
 def _in_processes(
     n_processes: int, job: Callable[..., Any], calls: Sequence[tuple[Any, ...]], *, forks: bool = True
 ) -> Iterator[tuple[int, Any]]:
-    """Call a job with each of several argument tuples, as `Here.each`, in processes that end with this one.
+    """Like `Here.each`, but runs the calls in child processes, which end together with this process.
 
     Raises:
         LciError: The error that a job raised.
@@ -213,11 +210,11 @@ TIMEOUT, STARTING = 30.0, 20.0
 def connect(
     scheduler: str, tls: tuple[str, str, str] | None = None, timeout: float | None = None
 ) -> Iterator[DaskWorkers]:
-    """The workers of a scheduler.
+    """A context manager: the workers of a scheduler.
 
     Args:
-        scheduler: Its address.
-        tls: Files for it: CA, certificate and key.
+        scheduler: The scheduler's address.
+        tls: The files for TLS: CA, certificate and key.
         timeout: Seconds to wait for the workers in each step of a search.
     Raises:
         UsageError: Dask is not installed.
@@ -241,7 +238,7 @@ def connect(
 
 
 def preferred_workers(part: str, workers: Iterable[str]) -> list[str]:
-    """The workers for a part (given by its digest), the first choice first (highest random weight).
+    """All workers in the order of preference for a part, which is named by its digest (highest random weight).
 
     Source:
         Thaler and Ravishankar, IEEE/ACM Transactions on Networking 6(1), 1998.
@@ -257,7 +254,7 @@ _turn = allocate_lock()
 
 @lru_cache(maxsize=1)
 def _open_parts() -> Here:
-    """The parts that this Dask worker has open, in a private folder that is removed with it."""
+    """The object that keeps parts open in this Dask worker; its private folder is removed together with the worker."""
     from distributed import get_worker
 
     folder = Path(get_worker().local_directory, "lci")
@@ -274,7 +271,7 @@ def run_job(job: Job, arguments: tuple[Any, ...]) -> Any:
 
 
 def answer_calls(*asked: Any) -> list[Any]:
-    """A Dask task: calls `Here.call`."""
+    """A Dask task: calls `Here.call` with these arguments."""
     with _turn:
         return _open_parts().call(*asked)
 
@@ -283,13 +280,13 @@ def answer_calls(*asked: Any) -> list[Any]:
 
 
 class DaskWorkers:
-    """The workers that a scheduler has."""
+    """Does the work on the Dask workers of a scheduler."""
 
     def __init__(self, client: Any, timeout: float = TIMEOUT) -> None:
         self.client, self._timeout = client, timeout
 
     def each(self, job: Job, calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """As in `Here`."""
+        """Like `Here.each`, but each call is a Dask task."""
         from distributed import as_completed
 
         tasks = {
@@ -311,7 +308,7 @@ class DaskWorkers:
     def call(
         self, url: str, readable: frozenset[int] | None, method: str, calls: Sequence[tuple[Part, tuple[Any, ...]]]
     ) -> list[Any]:
-        """As in `Here`, with one task for each worker."""
+        """Like `Here.call`, with one Dask task for each worker."""
         from distributed import wait
 
         found: list[Any] = [
@@ -348,7 +345,7 @@ Workers = Here | DaskWorkers
 
 
 def workers_of(client: Any, timeout: float) -> dict[str, str]:
-    """Name and address of every worker; waits until there is at least one."""
+    """Maps the name of each worker to its address; waits until there is at least one worker."""
     # Not `Client.scheduler_info`: what it returns is overwritten every two seconds, without workers.
     found = client.sync(client.scheduler.identity)["workers"]
     if not found:

@@ -1,1 +1,1 @@
-"""Embeds text, with the built-in model or another one."""
+"""Embeds text, with the built-in model or another model."""

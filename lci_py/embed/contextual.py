@@ -103,7 +103,7 @@ class ContextualEncoder:
         return _TYPES[item.type]
 
     def _choose_output(self) -> tuple[Any, bool]:
-        """The output to use, and whether it has a vector per token."""
+        """(output, per_token): the model's output to use, and whether it has a vector per token."""
         outputs = self._session.get_outputs()
         for item in outputs:
             if "sentence_embedding" in item.name and len(item.shape or ()) == 2:
@@ -211,7 +211,7 @@ class ContextualEncoder:
             pool.shutdown(cancel_futures=True)
 
     def _batches(self, lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        """Batches of texts, the longest first; texts without a token are left out."""
+        """Yield batches of texts, as indices, the longest texts first; texts without a token are left out."""
         order = np.argsort(-lengths, kind="stable")
         order = order[lengths[order] > 0]
         padded = "attention_mask" in self._types

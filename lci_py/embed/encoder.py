@@ -5,7 +5,7 @@ chunk is stored as a bag. The table and the vocabulary of the built-in model are
 onnxruntime and tokenizers, which only the extra `model` installs. Source of the model: docs/model.md.
 
 The vector of a bag is the same to the last bit whichever bags are embedded with it: an index after many refreshes must
-answer as one that was built at once.
+give the same answers as an index that was built at once.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def tf_weight(counts: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def word_pieces(part: str, vocabulary: dict[str, int]) -> list[int]:
-    """Token ids of a lower-case part: the longest token at its start, and so on with the rest; [UNK] if that fails.
+    """The token ids of a lower-case part: the longest token at its start, then the longest after that, and so on; [UNK]
+    if no token fits.
 
     Source: WordPiece as in BERT (Devlin et al. 2019); the limit of 100 characters is in our tokenizer.json.
     """
@@ -81,7 +82,7 @@ def token_ids(part: str, vocabulary: dict[str, int]) -> list[int]:
 
 
 def _kind(char: str) -> str:
-    """The kind of a character: "w" in words, "o" for others, "" for blanks. Characters of one kind stay together."""
+    """The kind of a character: "w" in words, "" for blanks, else "o". Characters of one kind stay together."""
     if char.isspace():
         return ""
     category = unicodedata.category(char)
@@ -90,13 +91,13 @@ def _kind(char: str) -> str:
 
 @lru_cache(maxsize=1)
 def vocabulary_of(tokenizer: Path) -> dict[str, int]:
-    """The id of each token of a tokenizer.json."""
+    """Maps each token of a tokenizer.json to its id."""
     vocabulary: dict[str, int] = json.loads(tokenizer.read_bytes())["model"]["vocab"]
     return vocabulary
 
 
 def load_builtin() -> None:
-    """Load the slowest part of embedding in advance."""
+    """Load the vocabulary of the built-in model in advance, the slowest part of embedding."""
     vocabulary_of(ModelFolder(MODEL_DIR).tokenizer)
 
 
@@ -222,7 +223,7 @@ class Encoder:
         return np.asarray(self.encode_bags(pointers, ids, weights, question=not is_code)[0])
 
     def question(self, text: str, known: Callable[[str], list[int] | None] | None = None) -> Question:
-        """The vector and the tokens of a question, for a model with a table; arguments as in `encode_text`."""
+        """The vector and the tokens of a question, for a model with a token table; arguments as in `encode_text`."""
         import numpy as np
 
         if self._asked is not None and self._asked[0] == text:  # many parts of a fleet ask for the same
@@ -262,7 +263,7 @@ class Encoder:
 
     @property
     def late(self) -> float:
-        """Weight of late interaction relative to the cosine of vectors; 0 for a model without a readable table."""
+        """The weight of late interaction (token by token) relative to the cosine; 0 without a readable table."""
         return float(self.folder.card.get("late", 0.0)) if self._table else 0.0
 
     @property
@@ -286,7 +287,7 @@ class Encoder:
         return ids
 
     def token_codes(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Rows of the table without their scales: [len(ids), dimension], whole numbers from -128 to 127.
+        """The rows of the token table, before scaling: [len(ids), dimension], whole numbers from -128 to 127.
 
         Raises:
             DamagedIndexError: An id is not in the table.

@@ -68,7 +68,7 @@ class ModelFolder:
 
     @cached_property
     def card(self) -> dict[str, Any]:
-        """The card of the built-in model: its hash, and the offsets of its table in the ONNX file; {} for others."""
+        """The card of the built-in model: its hash, and its table's offsets in the ONNX file; {} for another model."""
         if not self.builtin:
             return {}  # only our own card is checked, by a test
         try:
@@ -78,7 +78,7 @@ class ModelFolder:
         return card
 
     def settings(self, name: str) -> dict[str, Any]:
-        """A JSON file of the folder; {} if it does not exist."""
+        """The content of a JSON file of the folder; {} if the file does not exist."""
         path = self.path / name
         if not os.path.isfile(path):
             return {}
@@ -103,7 +103,7 @@ class ModelFolder:
         return str(self.card.get("sha256") or self.computed_sha256())
 
     def computed_sha256(self) -> str:
-        """The same hash, computed from the files."""
+        """The hash that `sha256` stands for, computed from the files."""
         import hashlib  # here, because it takes 2 ms, and most models need no hash
 
         digest = hashlib.sha256()
@@ -128,7 +128,7 @@ class ModelFolder:
         return digest.hexdigest()
 
     def record(self) -> dict[str, object]:
-        """The entry of an index about a model besides name, hash and dimension; {} for the built-in model."""
+        """The entry of an index about a model, apart from name, hash and dimension; {} for the built-in model."""
         if self.builtin:
             return {}
         return {"folder": os.fsencode(self.path).decode("utf-8", "replace"), "stamp": self.stamp}

@@ -1,1 +1,1 @@
-"""The index: build it, store it safely, read its shards."""
+"""The index: builds it, stores it safely, and reads its shards (the files that it consists of)."""

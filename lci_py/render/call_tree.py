@@ -1,4 +1,4 @@
-"""`--max-nodes` and `--max-tokens` of `lci tree`: shows the upper part of a tree, and counts what is left out."""
+"""Shortens a tree for --max-nodes and --max-tokens of `lci tree`: keeps the upper part, and counts what is left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_NODES = 200
 
 
 def size(branches: Iterable[Branch]) -> int:
-    """The number of nodes below given roots."""
+    """The number of nodes below the given branches, which are not counted."""
     pending, count = list(branches), 0
     while pending:
         children = pending.pop().children
@@ -28,9 +28,9 @@ def size(branches: Iterable[Branch]) -> int:
 
 
 def alike_merged(answer: GraphAnswer) -> GraphAnswer:
-    """The answer with callees of the same name from the same line merged: the possible targets of one call.
+    """A copy of a tree in which callees of a caller that have the same name are merged: the possible targets of a call.
 
-    A merged branch has the children of all merged ones, and their number as `alike`.
+    A merged branch has the children of all its callees, and the number of callees as `alike`.
     """
     if answer.direction == "callers":
         return answer
@@ -61,7 +61,7 @@ def _merge_group(group: Sequence[Branch]) -> Branch:
 
 
 def cut(answer: GraphAnswer, most: int) -> GraphAnswer:
-    """The first `most` nodes below the roots, level by level; branches with missing children have their number."""
+    """The first `most` nodes below the roots, level by level; `more` of a branch counts its missing children."""
     left = size(answer.branches) - most
     if left <= 0:
         return answer
@@ -85,11 +85,11 @@ def _cut_below(branch: Branch, shown: dict[int, int]) -> Branch:
 
 
 def within_tokens(answer: GraphAnswer, most: int, max_tokens: int, cost: Callable[[GraphAnswer], int]) -> GraphAnswer:
-    """The largest part of a tree, of at most `most` nodes below the roots, that fits; at least the roots.
+    """The largest upper part of a tree that fits into `max_tokens`; at least the roots.
 
     Args:
-        max_tokens: > 0.
-        cost: Counts the tokens of a part as written.
+        most: The number of nodes below the roots, at most.
+        cost: Counts the tokens of a part as printed.
     """
 
     def first(count: int) -> GraphAnswer:

@@ -43,11 +43,11 @@ class DrawingError(LciError):
 def write(
     picture: Picture, shape: str, code: Callable[[str, int, int], list[str]], link: Callable[[str, int], str]
 ) -> str:
-    """The picture in a format.
+    """Returns a picture as text of the format `shape`.
 
     Args:
         shape: dot, mermaid, svg or html.
-        code: Returns the lines of a file from a first to a last one.
+        code: Returns lines of a file, given its path and the first and last line.
         link: Returns the link that opens a file at a line in an editor, "" for none.
     Raises:
         DrawingError: Graphviz is needed and missing, or cannot draw.
@@ -137,8 +137,9 @@ def _svg(dot: str) -> str:
 
 
 def _page(picture: Picture, code: Callable[[str, int, int], list[str]], link: Callable[[str, int], str]) -> str:
-    """One page that loads nothing from elsewhere. Text from a repository is only data, which no browser runs: the page
-    allows only its own script and style, by their digests."""
+    """A page of HTML that loads nothing from elsewhere. The browser runs no text from a repository: the page allows
+    only its own script and style, by their digests.
+    """
     from lci_py.render.json.answer import dumps
 
     place_of = {node.id: place for place, node in enumerate(picture.nodes)}
@@ -166,7 +167,7 @@ def _page(picture: Picture, code: Callable[[str, int, int], list[str]], link: Ca
 
 
 def _snippet(node: Node, code: Callable[[str, int, int], list[str]]) -> list[str]:
-    """The first lines of a definition, without lines after its end if that is known."""
+    """The first lines of a node's definition, up to the definition's end if that is known."""
     if not node.label or not node.file:
         return []
     last = node.line + _SHOWN - 1

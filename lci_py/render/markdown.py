@@ -1,5 +1,6 @@
-"""An answer of any command as Markdown, for a pull request or a prompt. It is made from the JSON: results with code
-have a heading and a fenced block, others are list items, and notes on omissions come last."""
+"""Turns the JSON of any command into Markdown, for a pull request or a prompt. Results with code have a heading and a
+fenced block, other results are list items, and notes on omissions come last.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +21,13 @@ _GROUPS = {"changed": "Changed", "results": "Tests", "callers": "Callers"}
 
 
 def markdown(answer: Mapping[str, Any]) -> Iterator[str]:
-    """The lines of an answer, given the JSON envelope of any command."""
+    """The Markdown lines of an answer, given its complete JSON object."""
     for number, block in enumerate((*_result_blocks(answer), *_notes(answer))):
         yield from ("", *block) if number else block
 
 
 def _result_blocks(answer: Mapping[str, Any]) -> Iterator[list[str]]:
-    """The results, as blocks to be separated by blank lines."""
+    """Blocks of lines that show the results; blank lines will separate the blocks."""
     if answer.get("command") == "affected":
         for key, title in _GROUPS.items():
             if answer.get(key):
@@ -51,7 +52,7 @@ def _result_blocks(answer: Mapping[str, Any]) -> Iterator[list[str]]:
 
 
 def _piece(piece: Mapping[str, Any]) -> list[str]:
-    """A piece of `lci explore`: a list item, with its lines in a fenced block."""
+    """The Markdown of a piece of `lci explore`: a list item, with the code in a fenced block."""
     head = f"- {_title(piece)}: {piece['reason']}"
     if "lines" not in piece:
         return [head]
@@ -61,13 +62,13 @@ def _piece(piece: Mapping[str, Any]) -> list[str]:
 
 
 def _fence(lines: Sequence[str]) -> str:
-    """A fence of backquotes that is longer than any at the start of a line."""
+    """A fence of backquotes that is longer than any run of backquotes at the start of a line."""
     longest = max(len(line) - len(line.lstrip("`")) for line in (line.strip() for line in lines))
     return "`" * max(3, longest + 1)
 
 
 def _notes(answer: Mapping[str, Any]) -> Iterator[list[str]]:
-    """Notes on what is incomplete or left out."""
+    """Blocks of lines that say what the answer leaves out or could not complete."""
     if "frontier" in answer:
         frontier = answer["frontier"]
         yield [f"No chain: {plural(frontier['reached'], 'place')} reached, {plural(frontier['depth'], 'call')} deep."]
@@ -115,7 +116,7 @@ def _section(result: Mapping[str, Any]) -> Iterator[list[str]]:
 
 
 def _neighbour_lists(result: Mapping[str, Any]) -> Iterator[str]:
-    """Neighbours, as in the JSON of a search or of `lci show`."""
+    """A list item for each kind of neighbour of a result, such as its callers."""
     graph = result.get("graph", {})
     lists = {relation: (links, graph.get("counts", {}).get(relation, 0)) for relation, links in graph.items()}
     lists |= {key: (result[key]["results"], result[key]["total"]) for key in ("callers", "callees") if key in result}
@@ -160,7 +161,7 @@ def _tag(site: Mapping[str, Any]) -> str:
 
 
 def _place_link(result: Mapping[str, Any]) -> str:
-    """A link to a location: relative, so that forges and editors can resolve it."""
+    """A Markdown link to a location. The path is relative, so that forges and editors can resolve it."""
     if "file" not in result:
         return f"line {result['line']}"
     path, line = visible_line(result["file"]), result.get("line")
@@ -171,7 +172,7 @@ def _place_link(result: Mapping[str, Any]) -> str:
 
 
 def _code(text: str) -> str:
-    """Text as inline code; backquotes in it are handled."""
+    """Text as inline code, even if the text contains backquotes."""
     text = visible_line(" ".join(text.split()))
     if "`" not in text:
         return f"`{text}`"

@@ -1,4 +1,4 @@
-"""Arranges the items of an outline as trees, and selects as many of them as a budget has room for."""
+"""Arranges the definitions of an outline as trees, and selects as many definitions as a budget has room for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DEEPEST = 100
 
 
 def trees(answer: OutlineAnswer) -> list[FileOutline]:
-    """The files of an answer, each with its items below their enclosing ones; in a map, ordered by their first item."""
+    """The files of an answer, with their definitions as trees. In a map, files keep the order of the results."""
     items: dict[str, dict[str, Definition]] = {}
     for item in answer.results:
         own = items.setdefault(item.file, {})
@@ -44,7 +44,7 @@ def _nodes(items: dict[str, Definition]) -> tuple[Node, ...]:
 
 
 def within_tokens(answer: OutlineAnswer, max_tokens: int, cost: Callable[[OutlineAnswer], int]) -> OutlineAnswer:
-    """The answer with as many of its first items as take at most `max_tokens`."""
+    """Shortens an outline to as many of its first definitions as take at most `max_tokens`."""
     size = len(answer.results)
 
     def first(count: int) -> OutlineAnswer:

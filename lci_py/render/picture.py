@@ -1,4 +1,4 @@
-"""Answers as pictures: boxes and arrows, from which all formats are drawn. Paths start at the root, as in JSON."""
+"""Turns answers into pictures: boxes and arrows, from which all picture formats are drawn. Paths start at the root."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PLACE = re.compile(r"(?s)(.+):(\d+)")
 
 
 class Node(NamedTuple):
-    """A box of a picture."""
+    """A box of a picture: a definition or a file."""
 
     id: str
     label: str  # "" for a file
@@ -46,7 +46,7 @@ class Node(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """Boxes, and arrows between them: each leads from the caller to what it calls."""
+    """Boxes, and arrows between them; an arrow leads from a caller to what it calls."""
 
     title: str
     nodes: tuple[Node, ...]
@@ -56,26 +56,26 @@ class Picture(NamedTuple):
 
     @property
     def colours(self) -> dict[str, str]:
-        """The colour of each reason for a call."""
+        """Maps each reason for a call (the resolution step that found it) to a colour."""
         reasons = sorted({link.step for link in self.links})
         return {reason: _COLOURS[place % len(_COLOURS)] for place, reason in enumerate(reasons)}
 
 
 class _Canvas:
-    """Collects nodes and links, each once."""
+    """Collects the nodes and links of a picture, each only once."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
         self.links: dict[tuple[str, str], Link] = {}
 
     def place(self, place: Place, role: str = "", note: str = "") -> str:
-        """Add a node for a definition or file, unless it exists; returns its id."""
+        """Add a node for a definition or file, unless the node exists; returns the node's id."""
         label = place.qualified_name or place.symbol or ""
         self.nodes.setdefault(place.id, Node(place.id, label, place.kind, place.file, place.line, 0, role, note))
         return place.id
 
     def link(self, link: Link) -> None:
-        """Add a link. Two links between the same nodes are merged: the more certain reason, and the lines of both."""
+        """Add a link. Two links between the same nodes are merged: with the more certain reason, and all lines."""
         ends = link.source, link.target
         other = self.links.get(ends)
         if other is not None:
@@ -162,7 +162,7 @@ def of_affected(answer: AffectedAnswer) -> Picture:
 
 
 def of_outline(answer: OutlineAnswer) -> Picture:
-    """The picture of `lci outline`: files, their definitions, and the calls among these."""
+    """The picture of `lci outline`: files, their definitions, and the calls between the definitions."""
     canvas = _Canvas()
 
     def add(item: Definition) -> None:
@@ -224,7 +224,7 @@ def _add_disagreement(canvas: _Canvas, conflict: dict[str, Any]) -> None:
 
 
 def by_file(picture: Picture, most: int) -> Picture:
-    """The picture with a node per file, and the `most` pairs of files with the most calls between them."""
+    """A copy of a picture with a node per file, and only the `most` pairs of files with the most calls between them."""
     canvas, counts = _Canvas(), Counter[tuple[str, str]]()
     file_of = {node.id: f"file:{node.file}" for node in picture.nodes}
     for link in picture.links:

@@ -1,5 +1,6 @@
-"""The locations of an answer, one per line, made from its JSON: `--paths` for xargs and editors, `--vimgrep` for vim's
-quickfix, Emacs and problem matchers."""
+"""Lists the locations of an answer, one per line, made from its JSON: `--paths` for xargs and editors, `--vimgrep` for
+vim's quickfix, Emacs and problem matchers.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +15,14 @@ if TYPE_CHECKING:
 
 
 def paths(parts: Parts) -> Iterator[str]:
-    """`file:line` of each location: of a search result its matching line, of a conflict the definitions in this tree or
-    the disagreeing sources. `lci affected` gives only the files of the affected tests, for a test runner."""
+    """Lines `file:line` for each location: the matching line of a search result, the definitions of a conflict in this
+    tree, or its disagreeing sources. For `lci affected`, only the files of affected tests, for a test runner.
+    """
     return _each_once(f"{visible_path(file)}:{line}" if line else visible_path(file) for file, line in _files(parts))
 
 
 def _files(parts: Parts) -> Iterator[tuple[str, int | None]]:
-    """The file and the line of each location; None for the line of a whole file."""
+    """Yields (file, line) of each location; the line is None for a whole file."""
     command = parts.head.get("command", "search")
     if command == "affected":
         yield from ((file, None) for file in sorted({found["file"] for found in parts.results}))
@@ -39,8 +41,9 @@ def _files(parts: Parts) -> Iterator[tuple[str, int | None]]:
 
 
 def vimgrep(parts: Parts) -> Iterator[str]:
-    """`file:line:column: text` of each location: the matching line of `grep` and `refs`, the calls of `callers`, else
-    definitions."""
+    """Lines `file:line:column: text` for each location: the matching lines of `grep` and `refs`, the calls of
+    `callers`, and the definitions of other commands.
+    """
     command = parts.head.get("command", "search")
     # What a change affects are callers as much as tests, which alone are the results.
     callers = parts.head["callers"] if command == "affected" else ()
@@ -60,7 +63,7 @@ def _each_once(places: Iterable[str]) -> Iterator[str]:
 
 
 def _places(found: dict[str, Any], command: str) -> Iterator[tuple[str, int | None, int, str]]:
-    """The file, line, column and text of each location of a result."""
+    """Yields (file, line, column, text) for each location of a result; `found` is the JSON of the result."""
     if command in ("grep", "refs"):
         yield found["file"], found["line"], found.get("column", 1), found["text"].expandtabs(4).strip()
     elif command == "callers":
@@ -89,7 +92,7 @@ def _places(found: dict[str, Any], command: str) -> Iterator[tuple[str, int | No
 
 
 def _name(found: dict[str, Any]) -> str:
-    """The kind and the name of a definition, and its signature, which mostly contains the name as well."""
+    """The kind and name of a definition, then its signature."""
     name = found.get("qualified_name") or found.get("symbol") or ""
     signature = " ".join((found.get("signature") or "").split())
     return "  ".join(filter(None, (f"{found.get('kind', '')} {name}".strip(), signature)))

@@ -1,6 +1,6 @@
 """Makes paths relative to the current folder instead of to the root, as ripgrep and git print them in a subfolder.
 
-They are for people and xargs; JSON keeps the paths relative to the root.
+Such paths are for people and xargs; JSON keeps paths relative to the root.
 """
 
 from __future__ import annotations
@@ -29,15 +29,16 @@ _SOURCE = re.compile(r"(?s)(.+):(\d+)")
 
 
 def _move(root: Path, folder: str) -> _Move:
-    """The function that rewrites one path."""
+    """Returns a function that rewrites one path, from relative to `root` to relative to `folder`."""
     if root.parent.name == "workspaces":
         return _out_of_workspace(root, folder)
     return lambda path: os.path.relpath(os.path.join(root, path), folder)
 
 
 def _out_of_workspace(root: Path, folder: str) -> _Move:
-    """The function that rewrites a path of a workspace, whose top folders are links: relative, or absolute if
-    shorter."""
+    """Returns a function that rewrites a path of a workspace (whose top folders are links): the new path is relative to
+    `folder`, or absolute if that is shorter.
+    """
     links: dict[str, str] = {}
 
     def move(path: str) -> str:
@@ -51,13 +52,13 @@ def _out_of_workspace(root: Path, folder: str) -> _Move:
 
 
 def seen_from(answer: A, root: Path, folder: str) -> A:
-    """The answer of any command, with every path in it relative to `folder`; its request is unchanged."""
+    """A copy of any command's answer with every path relative to `folder`; its request is unchanged."""
     found: A = _mover(_move(root, folder))(answer)
     return found
 
 
 def _mover(move: _Move) -> Callable[[Any], Any]:
-    """The function that rewrites the paths in a value, recursively."""
+    """Returns a function that rewrites every path in a value, however nested; `move` rewrites one path."""
 
     def moved(value: Any) -> Any:
         if value is None or isinstance(value, (str, int, float)):
@@ -88,7 +89,7 @@ def _mover(move: _Move) -> Callable[[Any], Any]:
 
 
 def _disagreement(conflict: dict[str, Any], move: _Move) -> dict[str, Any]:
-    """A disagreement with rewritten paths of its sources, also in its sentence."""
+    """A copy of a disagreement in which the paths of its sources are rewritten, also where its sentence names them."""
     sources = [str(source) for source in conflict.get("sources", ())]
     moved = {
         source: f"{move(parts[1])}:{parts[2]}" if (parts := _SOURCE.fullmatch(source)) else source for source in sources

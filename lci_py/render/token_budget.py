@@ -1,4 +1,4 @@
-"""`--max-tokens`: the largest part of an answer that fits into a token budget, and what is missing from it."""
+"""Shortens answers to `--max-tokens`: keeps the largest part that fits, and notes what is missing from it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def tokens(text: str) -> int:
 
 
 def largest(most: int, fits: Callable[[int], bool], least: int = 0) -> int:
-    """The largest size up to `most` that fits; `least` if none does. If a size fits, all smaller ones must."""
+    """The largest size up to `most` that fits, or `least` if none fits. Sizes below a fitting size must fit, too."""
     low, high = least, most
     while low < high:
         middle = (low + high + 1) // 2
@@ -40,12 +40,12 @@ def largest(most: int, fits: Callable[[int], bool], least: int = 0) -> int:
 def fitted(
     answer: A, max_tokens: int, cost: Callable[[A], int], size: int, first: Callable[[int], A], least: int = 1
 ) -> A:
-    """The answer if it fits, else as many of its `size` results as do.
+    """The whole answer if it fits, else as many of its first results (`size` in number) as fit.
 
     Args:
-        cost: Counts the tokens of an answer as written.
-        first: Returns the answer with the given number of first results.
-        least: The number of results shown whatever the budget: an empty answer would say that there are none.
+        cost: Counts the tokens of an answer as printed.
+        first: Returns the answer with only its first results, given their number.
+        least: The number of results kept whatever the budget: an empty answer would say that nothing was found.
     """
     if cost(answer) <= max_tokens:
         return answer
@@ -53,7 +53,7 @@ def fitted(
 
 
 def head(text: str, max_tokens: int) -> str:
-    """The first lines of `text` that fit, at least one, and the number of missing ones."""
+    """The first lines of `text` that fit (at least one), then a line with the number of missing lines."""
     lines = text.splitlines(keepends=True)
     if tokens(text) <= max_tokens:
         return text
@@ -65,18 +65,17 @@ def head(text: str, max_tokens: int) -> str:
 
 
 def cut(answer: Answer, max_tokens: int, cost: Callable[[Answer], int]) -> Answer:
-    """Shorten the answer of a search until it takes at most `max_tokens`.
+    """Shorten the answer of a search until it takes at most `max_tokens`. An answer that fits is unchanged.
 
-    Each step works from the tail of the ranking: it drops snippets (the location of a result costs little and says
-    most), then explanations of scores, then all but `KEPT_DEFINITIONS` definitions of a result, then everything but its
-    location and name, then whole results. Disagreements between sources go last: an answer that hides one is worse than
-    a short answer. The rest is a head of the ranking, and `truncated` counts what was dropped. An answer that fits is
-    unchanged.
+    Each step works from the tail of the ranking. The steps drop, in this order: snippets (the location of a result
+    costs little and says most), explanations of scores, all but `KEPT_DEFINITIONS` definitions of a result, all of
+    a result but its location and name, and whole results. Disagreements between sources go last: hiding one is worse
+    than a short answer. `truncated` counts what was dropped.
 
     Args:
         max_tokens: > 0. The location of the first result is always shown: an empty answer would say that there are
             none.
-        cost: Counts the tokens of an answer as written.
+        cost: Counts the tokens of an answer as printed.
     """
     if cost(answer) <= max_tokens:
         return answer
@@ -90,7 +89,7 @@ def cut(answer: Answer, max_tokens: int, cost: Callable[[Answer], int]) -> Answe
 
 
 def _lighter(answer: Answer) -> Iterator[tuple[list[Result], int]]:
-    """The results and the number of disagreements to show: all, then after each step of shortening."""
+    """Yields (results, number of disagreements to show): first all, then what is left after each step of shortening."""
     results, conflicts = list(answer.results), len(answer.conflicts)
     yield list(results), conflicts
     lights: tuple[Callable[[Result], Result], ...] = (
@@ -114,7 +113,7 @@ def _lighter(answer: Answer) -> Iterator[tuple[list[Result], int]]:
 
 
 def _with_note(answer: Answer, kept: tuple[list[Result], int], max_tokens: int) -> Answer:
-    """The shortened answer, with the numbers of dropped results, snippets and so on."""
+    """The answer shortened to `kept` (from `_lighter`), with the numbers of dropped results, snippets and so on."""
     results, conflicts = kept
     both = list(zip(results, answer.results, strict=False))
     dropped = len(answer.results) - len(results)
@@ -135,7 +134,7 @@ def _with_note(answer: Answer, kept: tuple[list[Result], int], max_tokens: int) 
 
 
 def chosen(sites: Sequence[DefinitionSite], own: tuple[str, int] | None, most: int | None) -> Sequence[DefinitionSite]:
-    """The first `most` definitions, in order; the active one and `own` are always among them."""
+    """The first `most` definitions, in order; the active definition and the one at `own` are always among them."""
     if most is None or len(sites) <= most:
         return sites
     ranked = sorted(range(len(sites)), key=lambda i: not (sites[i].active or own == (sites[i].file, sites[i].line)))
@@ -143,7 +142,7 @@ def chosen(sites: Sequence[DefinitionSite], own: tuple[str, int] | None, most: i
 
 
 def _fewer_definitions(result: Result) -> Result:
-    """`result` with `KEPT_DEFINITIONS` definitions, among them the active one and its own."""
+    """A copy of a result with `KEPT_DEFINITIONS` definitions, among them the active one and the result itself."""
     own = (result.file, result.line)
     return replace(result, definitions=tuple(chosen(result.definitions, own, KEPT_DEFINITIONS)))
 
@@ -155,12 +154,12 @@ _HEAD = 40
 
 
 def cut_shares(answer: ShowAnswer, max_tokens: int, cost: Callable[[ShowAnswer], int]) -> ShowAnswer:
-    """The answer within a budget. All targets get the same share; what a target does not need goes to the others
-    (max-min fairness). The first definitions of a target are shown completely, those that do not fit are left out; the
-    very first is cut if it alone is too long.
+    """Shortens the answer of `lci show` to a budget. All targets get the same share; what a target does not need goes
+    to other targets (max-min fairness). The first definitions of a target are shown completely, and those that do not
+    fit are left out. Only the very first is cut, if it alone is too long.
 
     Args:
-        cost: Counts the tokens of an answer as written.
+        cost: Counts the tokens of an answer as printed.
     Source:
         Bertsekas and Gallager, Data Networks, 2nd edition 1992, section 6.5.2.
     """
@@ -173,7 +172,7 @@ def cut_shares(answer: ShowAnswer, max_tokens: int, cost: Callable[[ShowAnswer],
 
 
 def _with_share(answer: ShowAnswer, share: int, max_tokens: int) -> ShowAnswer:
-    """The answer with `share` tokens for each target."""
+    """The answer in which each target has at most `share` tokens."""
     rooms: dict[str, int] = {}
     results, dropped = [], []
     for item in answer.results:
@@ -193,8 +192,8 @@ def _with_share(answer: ShowAnswer, share: int, max_tokens: int) -> ShowAnswer:
 
 
 def _shorten(item: ShownCode, room: int) -> ShownCode:
-    """A result with as many of its lines as take at most `room` bytes, and without lists of calls. A doc comment above
-    the definition is dropped first.
+    """A result with as many of its first lines as take at most `room` bytes, and without lists of calls. A doc comment
+    above the definition is dropped first.
     """
     above = item.line - item.start if item.symbol is not None else 0
     if 0 < above < len(item.lines):
@@ -209,7 +208,7 @@ def _shorten(item: ShownCode, room: int) -> ShownCode:
 
 
 def _fewer(least: ShowAnswer, cost: Callable[[ShowAnswer], int], max_tokens: int) -> ShowAnswer:
-    """The first results of an answer whose results cannot be shortened further."""
+    """As many first results as fit, of an answer (`least`) whose results cannot be shortened further."""
 
     def first(count: int) -> ShowAnswer:
         return least._replace(results=least.results[:count], dropped=(*least.results[count:], *least.dropped))

@@ -1,1 +1,1 @@
-"""Plan, retrieve, fuse and annotate."""
+"""Search: plan a query, retrieve candidates, merge them into a ranking, and annotate the results."""

@@ -1,6 +1,6 @@
 """Answers the questions about an index: a search, the definitions of a name, the call graph, the conflicts.
 
-A mode ranks. `Engine._STEPS` lists what flags add to an answer, in any mode.
+The ranking is that of a mode (dense, bm25, …). `Engine._STEPS` lists what flags add to an answer, in any mode.
 """
 
 from __future__ import annotations
@@ -61,18 +61,20 @@ def preload() -> None:
 
 
 class Engine:
-    """Answers from one snapshot, which it closes. Use it as a context manager."""
+    """Answers questions from one snapshot of an index, and closes it. Use the engine as a context manager."""
 
     def __init__(self, snapshot: Snapshot, opening: float | None = None, log: SearchLog | None = None) -> None:
-        """Args:
-        opening: Milliseconds that opening the snapshot took; the first search with `trace` reports them.
-        log: The log to write searches to; None for none.
+        """Take over a snapshot.
+
+        Args:
+            opening: Milliseconds that opening the snapshot took; the first search with `trace` reports them.
+            log: The log to write searches to; None for none.
         """
         self.snapshot, self._opening, self._log = snapshot, opening, log
 
     @property
     def log_problem(self) -> str:
-        """Why the last search could not be logged; "" if it was logged, or there is no log."""
+        """The reason why the last search could not be logged; "" if it was logged, or there is no log."""
         return "" if self._log is None else self._log.problem
 
     @property
@@ -136,7 +138,7 @@ class Engine:
         return answer if asked.trace else replace(answer, trace=None)
 
     def _with_changes(self, filters: Filters) -> Filters:
-        """The filters, completed with the files and lines that differ from their revision.
+        """The filters, completed with the files and lines that differ from the revision `changed_since`.
 
         Raises:
             UsageError: There is no such revision, or no git work tree.
@@ -148,7 +150,7 @@ class Engine:
         return replace(filters, changed=changed_places(self.snapshot, filters.changed_since))
 
     def _folding(self) -> Folding | None:
-        """The display rules for copies in a workspace; None for any other root."""
+        """The rules for showing copies in a workspace (as one result); None for any other root."""
         if self.snapshot.root.parent.name != FOLDER:
             return None
         from lci_py.search.answer.copies import folding
@@ -156,7 +158,7 @@ class Engine:
         return folding(self.snapshot)
 
     def ranked(self, request: SearchRequest) -> Answer:
-        """The results of the mode for a request, without what flags add. Errors as in `search`."""
+        """The answer with the results of the request's mode, without what flags add. Errors as in `search`."""
         check(self.snapshot, request.filters)
         answered = self._mode(request)(self.snapshot, request)
         return self._with_degradations(request, answered, answered.answer)
@@ -176,7 +178,7 @@ class Engine:
     # --- what flags add -----------------------------------------------------------------------------------------
 
     def _shadow(self, request: SearchRequest, answered: ModeAnswer, answer: Answer) -> Answer:
-        """`--shadow`: add the results that another ranking would move."""
+        """For `--shadow`, add the results that another ranking would move."""
         if request.shadow is None:
             return answer
         from lci_py.search.explain.shadow import of_unranked, shadow
@@ -187,7 +189,7 @@ class Engine:
         return replace(answer, shadow=shadow(self.snapshot, request, plan, outcome))
 
     def _expand(self, request: SearchRequest, answered: ModeAnswer, answer: Answer) -> Answer:
-        """`--expand`: add the graph neighbours of the best results."""
+        """For `--expand`, add the graph neighbours of the best results."""
         if not request.expand or answered.merged is None:
             return answer
         from lci_py.search.modes.expand import NOTHING_AROUND, with_neighbours
@@ -210,7 +212,7 @@ class Engine:
         return replace(answer, degraded=(*answer.degraded, *more))
 
     def _explain_file(self, request: SearchRequest, answered: ModeAnswer, answer: Answer) -> Answer:
-        """`--explain-file`: add the ranks of a file."""
+        """For `--explain-file`, add the ranks of the units of a file."""
         if request.explain_file is None:
             return answer
         from lci_py.search.explain.file import with_explanation
@@ -218,7 +220,7 @@ class Engine:
         return with_explanation(self.snapshot, request, answer, answered.explainable)
 
     def _conflicts(self, request: SearchRequest, answered: ModeAnswer, answer: Answer) -> Answer:
-        """`--conflicts`: mark results with several definitions, and add disagreements of sources and of views."""
+        """For `--conflicts`, mark results with several definitions, and add disagreements of sources and of views."""
         if not request.conflicts:
             return answer
         from lci_py.search.conflicts.sites import with_conflicts
@@ -267,7 +269,7 @@ class Engine:
         return self.snapshot
 
     def answer(self, question: str, request: Any) -> Any:
-        """Answer the question of a command in `ANSWERED_BY`, given its request.
+        """The answer to the question of a command in `ANSWERED_BY`, for the command's request.
 
         Raises:
             UsageError: A filter, or another value of the request, cannot be used.
@@ -281,7 +283,7 @@ class Engine:
         return getattr(import_module(f"lci_py.search.{module}"), function)(snapshot, request)
 
     def definitions(self, name: str, filters: Filters, limit: int) -> Answer:
-        """Definitions of a name (exact, or qualified, or a glob), with signature and doc."""
+        """The definitions of a name (exact, or qualified, or a glob), with signature and doc."""
         from lci_py.search.navigate.present import PresentFiles, present_rows
 
         snapshot = self._prepared_snapshot(filters)

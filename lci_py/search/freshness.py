@@ -1,4 +1,4 @@
-"""Compares the tree with the index: by `stat` first, then by content; a file that was only touched is not stale."""
+"""Compares the working tree with the index: by `stat` first, then by content; a file only touched is not stale."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Sweep:
 
     @property
     def worth_noting(self) -> bool:
-        """Whether the index should store the new times of touched files, so that no later search reads these."""
+        """Whether the index should store the new times of touched files, so that later searches need not read them."""
         return QUICK_FILES < self.touched <= NOTED_FILES
 
 
@@ -68,10 +68,12 @@ class Freshness:
     def __init__(
         self, root: Path, table: FileTable, read: Callable[[str], bytes | None], walk: Callable[[], WalkResult]
     ) -> None:
-        """Args:
-        table: The indexed files.
-        read: Returns the content of a file, None if it cannot be read.
-        walk: Lists the files as an index run would.
+        """Prepare to compare.
+
+        Args:
+            table: The indexed files.
+            read: Returns the content of a file, None if it cannot be read.
+            walk: Lists the files as an index run would.
         """
         self._base = os.path.join(str(root), "")
         self._linked = is_workspace(root)  # its folders are links, which this user has made
@@ -199,7 +201,7 @@ class Freshness:
         return place if place < len(self._paths) and self._paths[place] == path else None
 
     def there(self) -> Callable[[str], bool] | None:
-        """A test by path whether a file still exists; None if all indexed files do."""
+        """A function that tests whether the file at a path still exists; None if all indexed files do."""
         gone = self.sweep().gone
         return (lambda path: path not in gone) if gone else None
 

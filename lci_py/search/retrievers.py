@@ -1,4 +1,5 @@
-"""One retriever per view: takes a query, returns hits on units as arrays, best first. Each reads only its own shard."""
+"""A retriever per view: it takes a query, and returns hits (units with scores) as arrays, best first. It reads only
+the shard of its view."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ class HitList:
 
     Attributes:
         units: [n] unit numbers, each once.
-        scores: [n] in the view's own unit, descending.
+        scores: [n] on the view's own scale, descending.
         total: How many units the view would have returned without a limit; >= n.
     """
 
@@ -119,7 +120,7 @@ class DenseRetriever:
         return np.maximum(found.values[units], 0)
 
     def like(self, code: str) -> NDArray[np.float32]:
-        """Similarity of each unit's closest chunk to some code, embedded as chunks are: [units], in [0, 1]."""
+        """The similarity of each unit's closest chunk to a piece of code: [units], in [0, 1]."""
         cosines = self.index.cosines(self.encoder.encode_text(code, self._find, is_code=True))
         return self.index.best(np.clip(cosines, 0, 1))
 
@@ -127,13 +128,13 @@ class DenseRetriever:
         """Similarity of each whole file: the sum of its chunks' cosines over the square root of their number, [files].
 
         Args:
-            unit_file: [units] the file of each.
+            unit_file: [units] the file of each unit.
         """
         return self.index.of_files(self._scores_of(query).cosines, unit_file, n_files)
 
     def parts(self, query: TextQuery, unit: int) -> tuple[float, float, float]:
-        """The parts of a unit's score: cosine and token coverage of its best chunk, and the weight of the coverage
-        relative to the cosine (0 if tokens are not used).
+        """(cosine, coverage, weight), the parts of a unit's score: the cosine and the token coverage of its best chunk;
+        and the weight of the coverage relative to the cosine (0 if tokens are not used).
         """
         found, late = self._scores_of(query), self.late
         own = self.index.slots(unit)
@@ -156,7 +157,7 @@ class DenseRetriever:
         return HitList("dense", units, values[units].astype(np.float64), total)
 
     def _head(self, found: _Scores, limit: int, allowed: NDArray[np.bool_] | None) -> NDArray[np.float32]:
-        """The scores of all units that can be among the `limit` best allowed ones; -inf for the others: [units]."""
+        """The scores of all units that can be among the `limit` best allowed units; -inf for other units: [units]."""
 
         def only(values: NDArray[np.float32], units: NDArray[np.bool_]) -> NDArray[np.float32]:
             return np.where(units, values, np.float32(-np.inf))
@@ -176,7 +177,7 @@ class DenseRetriever:
         return values if allowed is None else only(values, allowed)
 
     def _scores_of(self, query: TextQuery) -> _Scores:
-        """The scores of a query: those computed so far; in a small index all of them."""
+        """The scores of a query, as far as they are computed; in a small index all scores."""
         if self._last is None or self._last.text != query.text:
             question = self._question(query.text)
             cosines = np.clip(self.index.cosines(question.vector), 0, 1)
@@ -191,7 +192,7 @@ class DenseRetriever:
         return self._last
 
     def _measure(self, found: _Scores, units: NDArray[np.int64]) -> None:
-        """Compute the scores of some units."""
+        """Compute the scores of `units`, unless they are known."""
         wanted = np.zeros(len(found.measured), np.bool_)
         wanted[units] = True
         wanted &= ~found.measured
@@ -210,7 +211,7 @@ class DenseRetriever:
         return np.asarray(values, np.float32)
 
     def _coverage(self, question: Question, slots: NDArray[np.int64]) -> NDArray[np.float32]:
-        """How well the tokens of chunks cover those of a question: [n]; 0 if tokens are not used."""
+        """The share of a question's tokens that each chunk covers: [n]; 0 if tokens are not used."""
         if self.bags is None or not self.late:
             return np.zeros(len(slots), np.float32)
         return self.bags.coverage_of(question.ids, question.weights, slots)
@@ -243,12 +244,12 @@ class LexicalRetriever:
         self._last: tuple[tuple[tuple[str, float], ...], dict[str, NDArray[np.float32]]] | None = None
 
     def known(self, query: TextQuery) -> list[tuple[Term, float]]:
-        """The query's terms that the index has, with their weights."""
+        """(term, weight) of the query's terms that the index has."""
         found = map(self.index.term, (text for text, _ in query.terms))
         return [(term, weight) for term, (_, weight) in zip(found, query.terms, strict=True) if term is not None]
 
     def field_scores(self, query: TextQuery) -> dict[str, NDArray[np.float32]]:
-        """Each field's BM25 score of every unit (of its best chunk, of its file): field to [units], read-only."""
+        """Maps each field to every unit's BM25 score (by its best chunk, or its file): [units], read-only."""
         last = self._last
         if last is not None and last[0] == query.terms:
             return last[1]
@@ -287,7 +288,7 @@ class LexicalRetriever:
         return np.asarray(np.round(weights @ holds / max(weights.sum(), 1e-9), 9))
 
     def parts(self, query: TextQuery, units: Sequence[int]) -> dict[str, list[dict[str, float]]]:
-        """What each query term adds to the field scores of some units: field to one {term: score} per unit."""
+        """Maps each field to a dict per unit, from each query term to what the term adds to the unit's field score."""
         index = self.index
         terms = [(text, term, weight) for text, weight in query.terms if (term := index.term(text)) is not None]
         content = index.scores("content", [(term, weight) for _, term, weight in terms])
@@ -334,7 +335,7 @@ class SymbolicRetriever:
         self.index = index
 
     def names(self, query: TextQuery) -> dict[str, float]:
-        """Spellings to look up, each with its match quality: 1 for a single word, less for joined words."""
+        """Maps the spellings to look up to their match quality: 1 for a single word, less for joined words."""
         words = [word for word in query.words if len(word) > 1]
         identifiers = set(query.identifiers)
         found = {joined_spelling(word): 1.0 if word in identifiers or len(words) == 1 else 0.6 for word in words}

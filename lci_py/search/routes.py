@@ -1,4 +1,4 @@
-"""What is registered with a framework, by the name under which a client knows it: `GET /api/checks/<id>`.
+"""The functions registered with a framework, by the name under which a client knows them: `GET /api/checks/<id>`.
 
 A file has only a part of the path: a prefix may be given where the router is made, where it is mounted, and where the
 function that mounts it is called. There are few routes, so the parts are joined by each query. A name with an unknown
@@ -79,7 +79,7 @@ class Route(NamedTuple):
     """A route with its full path.
 
     Attributes:
-        name: `GET /path`.
+        name: The method and the full path: `GET /path`.
         item: The registration.
         targets: Nodes of its handlers; none if the handler has no name.
     """
@@ -90,8 +90,8 @@ class Route(NamedTuple):
 
 
 class _Router(NamedTuple):
-    """The router of a registration: its variable ("" for the enclosing function or file), the symbol that encloses the
-    registration, the function if its attributes register it, the line if several routers have that variable."""
+    """The router of a registration, known by its variable ("" for the enclosing function or file) and by the symbol
+    around it, the function that attributes register, or the line if several routers have that variable."""
 
     file: int
     name: str
@@ -101,7 +101,7 @@ class _Router(NamedTuple):
 
 
 class Routes:
-    """All registrations of an index."""
+    """All registrations of an index, and the paths and handlers that follow from them."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         graph = snapshot.graph
@@ -152,7 +152,7 @@ class Routes:
         return found.name if found else ""
 
     def full_names(self, item: Item) -> list[str]:
-        """The full names of a registration: with the prefixes of all mounts."""
+        """The full names of a registration: with the prefixes of all mounts (places that put a router below a path)."""
         row = item.row
         if row.kind != "route":
             return [row.name or row.kind]
@@ -166,7 +166,7 @@ class Routes:
     # --- constants and settings
 
     def _with_values(self, row: Registration) -> Registration:
-        """A registration whose path has the values of settings filled in, as far as they are known."""
+        """The registration, its path completed with the values of settings, as far as these values are known."""
         for setting in _SETTING.findall(row.name):
             if setting not in self._values:
                 self._values[setting] = self._setting(setting)
@@ -195,7 +195,7 @@ class Routes:
         return values.pop() if len(values) == 1 else None
 
     def _versioned(self, file: int, version: str) -> set[str]:
-        """The path prefixes of a version, or of routes without a version: `app.enableVersioning({…})`."""
+        """The path prefixes of an API version ("": of routes without a version), by `app.enableVersioning({…})`."""
         base, said = self._application_prefix(file), self._application_prefix(file, VERSION)
         prefix, *default = said.split(" ")
         if prefix.startswith(UNKNOWN) or (not said and version not in ("", NEUTRAL)):
@@ -204,7 +204,7 @@ class Routes:
         return {UNKNOWN if UNKNOWN in v else base if v == NEUTRAL else join_paths(base, prefix + v) for v in versions}
 
     def _application_prefix(self, file: int, target: str = ROOTED) -> str:
-        """The prefix of all routes of an application (`app.setGlobalPrefix("api")`), or its versioning."""
+        """The prefix of all routes of a file's application (`app.setGlobalPrefix("api")`); or its versioning."""
         path, language = self._files[file]
         table = table_of(language)
         by_folder: dict[str, set[str]] = {}
@@ -220,7 +220,7 @@ class Routes:
 
     @cached_property
     def _application_prefixes(self) -> dict[str, list[tuple[int, str]]]:
-        """The prefixes and the versioning of applications, each with the file that states it."""
+        """Maps the two targets (prefix, versioning) to (file, value) of each application that states a value."""
         bases = [item for item in self.items if item.row.kind == "base"]
         found = {of: [(one.file, one.row.name) for one in bases if one.row.target == of] for of in (ROOTED, VERSION)}
         tables = [table_of(language).settings for language in sorted({language for _, language in self._files})]
@@ -276,7 +276,7 @@ class Routes:
 
     @cached_property
     def _attributed_types(self) -> dict[int, Item]:
-        """Type to the registration with the path prefix of its members, or with the names of other attributes."""
+        """Maps each type to the registration with the path prefix of its members, or with names of other attributes."""
         return {self._scope(item): item for item in self.items if item.row.kind == "base" and item.row.scope >= 0
                 and not item.row.target.startswith(ROOTED)}  # fmt: skip
 
@@ -308,7 +308,7 @@ class Routes:
         return len([folder for folder in folders if "/vendor/" not in f"/{folder}"]) > 1
 
     def _router_of(self, item: Item) -> _Router:
-        """The router of a registration. If several variables have its name, the last one before the registration."""
+        """The router of a registration; of several variables with its name, the last before the registration counts."""
         file, name, scope = item.file, item.row.router, self._scope(item)
         if scope < 0 and item.row.kind in ("route", "mount"):  # a function without a name that a variable holds
             around = definitions_around(self._symbols, file, [item.row.line]).get(item.row.line)
@@ -317,7 +317,7 @@ class Routes:
         return _Router(file, name, scope, line=item.row.line if len(named) > 1 else 0)
 
     def _around_mounts(self, router: _Router) -> list[Item]:
-        """The mounts of the function that encloses a router; without one, of its file."""
+        """The mounts of the function that encloses a router; if there are none, the mounts of its file."""
         around = self._enclosing(router.scope, router.handler)
         if router.handler >= 0:  # a viewset has the routes of its bases, but for those of methods that it has itself
             own = {member.owner for member in members_named(self._symbols, self._name(router.handler))}
@@ -330,7 +330,7 @@ class Routes:
         return found or list(self._mounted.get((router.file, ""), ()))
 
     def _passed(self, symbol: int, router: _Router) -> list[Item]:
-        """The mounts of a function; those that pass another argument than the router's parameter are left out."""
+        """The mounts of a function; mounts that pass another argument than the router's parameter are left out."""
         items = [item for item in self._mounted.get(symbol, ()) if self._tests[item.file] <= self._tests[router.file]]
         places = [_PLACE.search(item.row.target) for item in items]
         if len({place and place[1] for place in places}) == 1:
@@ -359,7 +359,7 @@ class Routes:
         return own < 0 or own in self._enclosing(scope, -1)
 
     def _enclosing(self, scope: int, handler: int) -> list[int]:
-        """A symbol and its enclosing symbols; first the handler, if routes are registered by attributes."""
+        """A symbol and the symbols around it. If attributes register the routes, the handler is used for the symbol."""
         found: list[int] = []
         scope = handler if handler >= 0 else scope
         while scope >= 0 and len(found) < 20:
@@ -371,7 +371,7 @@ class Routes:
 
     @cached_property
     def _routers(self) -> dict[tuple[int, str], list[Item]]:
-        """(file, variable) to the registrations that describe the router in that variable."""
+        """Maps (file, variable) to the registrations that describe the router in that variable."""
         found: dict[tuple[int, str], list[Item]] = {}
         for item in self.items:
             if item.row.kind in ("router", "root", "base"):
@@ -380,7 +380,7 @@ class Routes:
 
     @cached_property
     def _mounted(self) -> dict[object, list[Item]]:
-        """What is mounted to its mounts. Keys: (file, variable), (file, "") for a whole file, a function's number."""
+        """Maps what is mounted to its mounts: (file, variable), (file, "") for a whole file, or a function's number."""
         found: dict[object, list[Item]] = {}
         for item in self.items:
             if item.row.kind in _MOUNTS[:2]:
@@ -389,7 +389,7 @@ class Routes:
         return found
 
     def _children(self, item: Item) -> Iterator[object]:
-        """The keys in `_mounted` of what a mount mounts."""
+        """Yield the keys in `_mounted` for what a mount mounts."""
         file, row = item
         text = row.target.strip().removeprefix("&")
         if (string := _STRING.search(text)) is not None and string[1].endswith("/"):
@@ -431,7 +431,7 @@ class Routes:
 
     @cached_property
     def _fields(self) -> dict[str, list[tuple[int, str]]]:
-        """Fields of objects that hold routers: name to (file, variable), if only one field has that name."""
+        """Maps the name of a field that holds a router to its (file, variable), unless several fields have the name."""
         found: dict[str, list[tuple[int, str]]] = {}
         for file, name in self._routers:
             if re.match(r"(?:self|this)\.\w+$", name):
@@ -450,7 +450,7 @@ class Routes:
         return [file for file in self._of_file if f"/{self._files[file][0]}".endswith(wanted)]
 
     def _called(self, item: Item) -> list[int]:
-        """Of the functions that a registration's line calls or registers, those with the registered name."""
+        """The functions that a registration's line calls by the registered name; else the functions it registers."""
         name = last(item.row.target.partition("(")[0])
         named = [node for node in self._targets(item, 0) if self._name(node) == name]
         return named or (self._targets(item, ROUTE) if len(self._at[item.file, item.row.line]) == 1 else [])
@@ -488,7 +488,7 @@ class Routes:
         return [row["symbol_number"] for row in spelled] if len(spelled) == 1 else []
 
     def registrations_of(self, node: int) -> list[tuple[Item, str]]:
-        """The registrations of a variable's value, each with the name under which it is registered."""
+        """(registration, full name) for each registration of a variable's value."""
         own = self._name(node)
         items = [one for one in self.items if one.row.kind not in _MOUNTS and own and last(one.row.target) == own]
         return [
@@ -501,7 +501,7 @@ class Routes:
     # --- imports
 
     def _imported(self, file: int, name: str) -> list[tuple[int, str]]:
-        """The files from which a name is imported, each with its name there; "" for the whole file."""
+        """(file, name in that file) for the files from which a name is imported; the name is "" for the whole file."""
         found: list[tuple[int, str]] = []
         if file not in self._imports:
             self._imports[file] = imports_in(self._symbols, file)
@@ -516,7 +516,7 @@ class Routes:
         return found
 
     def _imports_on(self, file: int, line: int, name: str) -> list[int]:
-        """The files that a line imports; of several, those whose stem is a module or name of the import."""
+        """The files that a line imports; of several files, the files whose stem is a module or name of the import."""
         edges = self._graph.edges([self._first_file + file], IMPORTS)
         found = [
             int(node) - self._first_file
@@ -569,8 +569,8 @@ def handlers(snapshot: Snapshot, text: str) -> list[Row]:
 
 
 def answering(snapshot: Snapshot, text: str) -> list[tuple[Row, float]]:
-    """The functions that answer a path, each with a weight. For a function without a name, the row only has the
-    enclosing unit and its kind."""
+    """(row, weight) of the functions that answer a path. For a function without a name, the row only has the enclosing
+    unit and its kind."""
     symbols, found = snapshot.symbols, dict[int, "Row"]()
     for route in Routes(snapshot).matching(text):
         rows = symbols.symbol_rows([node for node in route.targets if node < snapshot.graph.n_symbols])
@@ -583,7 +583,7 @@ def answering(snapshot: Snapshot, text: str) -> list[tuple[Row, float]]:
 
 
 def with_routes(snapshot: Snapshot, text: str, answer: Answer) -> Answer:
-    """An answer to a query such as `GET /checks/12` that says which routes lead to its results."""
+    """The answer to a query such as `GET /checks/12`, completed with the routes that lead to its results."""
     routes = Routes(snapshot)
     matching = routes.matching(text)
     named = [[node for node in route.targets if node < snapshot.graph.n_symbols] for route in matching]
@@ -604,7 +604,7 @@ def with_routes(snapshot: Snapshot, text: str, answer: Answer) -> Answer:
 
 
 def library_hooks(snapshot: Snapshot, types: Sequence[int]) -> dict[int, list[tuple[int, Hook]]]:
-    """The hooks (methods that library bases call) by type: the type that names the base, and the hook.
+    """Maps each type to the hooks (methods that library bases call) that it inherits: (type that names the base, hook).
 
     Args:
         snapshot: What is searched.
@@ -627,7 +627,8 @@ def library_hooks(snapshot: Snapshot, types: Sequence[int]) -> dict[int, list[tu
 
 
 def _lineage(graph: GraphIndex, types: Sequence[int], without: set[int], *, below: bool) -> dict[int, None]:
-    """Types with their supertypes or subtypes, by level; without some types and what only those lead to."""
+    """The types and their supertypes (`below`: subtypes), by level. The types `without`, and types that only they lead
+    to, are left out."""
     seen, level = dict.fromkeys(types), list(types)
     while level and len(seen) < _MOST_LINEAGE:
         near = graph.edges(level, INHERITS, incoming=below).node.tolist()
@@ -680,8 +681,7 @@ def variants(path: str) -> Iterable[str]:
 
 
 def alike(route: Sequence[str], wanted: Sequence[str]) -> tuple[float, ...] | None:
-    """How well a route matches a path (full name is known, equal segments, equal letters); None if it does not
-    match."""
+    """The quality of a route's match with a path: (full name is known, equal segments, equal letters); else None."""
     whole = not route or not route[0].startswith(UNKNOWN)
     if not whole:
         route = route[1:]

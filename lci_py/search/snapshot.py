@@ -36,10 +36,10 @@ _T = TypeVar("_T")
 class Whole:
     """Quantities over a whole collection, of which an index may be a part (docs/adr/0035-fleet-seam.md).
 
-    A part can compute nearly all of a ranking alone. It asks here for the rest, with a key and its own value. A single
-    index is the whole collection, so its own value is the answer. In a part of a fleet (`cluster.leaf`) a missing
-    answer is recorded, and `settle` aborts the search, which is repeated with the combined values of all parts. Until
-    then answers are provisional: call `settle` before another question depends on them.
+    A part can compute nearly all of a ranking alone. It asks this object for further quantities, with a key and its
+    own value. A single index is the whole collection, so its own value is the answer. In a part of a fleet
+    (`cluster.leaf`) a missing answer is recorded, and `settle` aborts the search, which is repeated with the combined
+    values of all parts. Until then answers are provisional: call `settle` before another question depends on them.
     """
 
     #: Whether there are no other parts. A part of several answers whole or not at all.
@@ -49,7 +49,7 @@ class Whole:
         """Continue only if all values asked for so far are known."""
 
     def once(self, _what: Hashable, make: Callable[[], _T]) -> _T:
-        """Compute a value. When a search is repeated with more statistics, a value that did not lack any is reused."""
+        """Compute a value. When a search is repeated with more answers, a value that lacked no answer is reused."""
         return make()
 
     def total(self, _what: Hashable, own: _T) -> _T:
@@ -57,19 +57,20 @@ class Whole:
         return own
 
     def largest(self, _what: Hashable, own: _T) -> _T:
-        """The maximum of a number; of a mapping, key by key."""
+        """The maximum over all parts of a number; of a mapping, key by key."""
         return own
 
     def nearest(self, _what: Hashable, own: _T) -> _T:
-        """For a mapping to (closeness, count): for each key the largest closeness, and how many have it."""
+        """For mappings to (closeness, count): maps each key to its largest closeness in all parts, and to the sum of
+        the counts that belong to that closeness."""
         return own
 
     def joined(self, _what: Hashable, own: _T) -> _T:
-        """The concatenation of a tuple, in the order of the parts."""
+        """The concatenation of the tuples of all parts, in the order of the parts."""
         return own
 
     def share(self, _what: Hashable, _columns: Sequence[Any], limit: int) -> int:
-        """How many items at the head of this part's list are among the first `limit` items of all parts.
+        """The number of items at the head of this part's list that are among the first `limit` items of all parts.
 
         Args:
             columns: The keys by which the list is sorted, the largest first; ties go to the earlier part.
@@ -92,7 +93,7 @@ ALONE = Whole()
 
 
 class Snapshot:
-    """Reads one generation, whatever a writer does meanwhile, until it is closed."""
+    """Reads one generation of an index, whatever a writer does meanwhile, until the snapshot is closed."""
 
     def __init__(
         self,
@@ -106,7 +107,9 @@ class Snapshot:
         walk: Callable[[], WalkResult],
         shards: OpenIndex | None = None,
     ) -> None:
-        """Args:
+        """Open the newest generation.
+
+        Args:
             snippet: Default number of lines shown per result.
             limit: Default number of results.
             model: The folder of the model; None for the built-in one.
@@ -147,7 +150,7 @@ class Snapshot:
         self._index.close()
 
     def is_newest(self) -> bool:
-        """Whether no other process has published or removed an index since this one was opened."""
+        """Whether no other process has published or removed an index since this index was opened."""
         return self._published is not None and self._published == self._publication()
 
     def _publication(self) -> tuple[int, int, int] | None:
@@ -359,7 +362,7 @@ class Trace:
         self._stages: dict[str, Stage] = {}
 
     def stage(self, name: str, came: int | None = None) -> Stage:
-        """A stage to enter; `came` is the number of incoming candidates, if any. Entered again, its times add up."""
+        """A stage to enter; `came`: the number of incoming candidates, if any. The times of several entries add up."""
         found = self._stages.setdefault(name, Stage(came))
         found.came = came
         return found

@@ -1,4 +1,4 @@
-"""Suggestions for a name or path that does not exist: the most similar ones."""
+"""Suggestions for a name or path that does not exist: the most similar names or paths."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_ALIKE = 1_000
 
 
 def similar_paths(name: str, known: Sequence[str]) -> list[str]:
-    """Paths similar to a wrong one, the most similar first: those with the same file name, else with a similar name."""
+    """Paths similar to a wrong path, the most similar first. Without an equal file name, similar file names count."""
     from difflib import SequenceMatcher, get_close_matches
 
     names: dict[str, list[str]] = {}
@@ -41,7 +41,7 @@ def similar_paths(name: str, known: Sequence[str]) -> list[str]:
 
 
 def near_misses(symbols: SymbolicIndex, name: str) -> tuple[str, ...]:
-    """Names that a name without a definition may be meant for."""
+    """Names that may be meant by a name without a definition."""
     rest = name.rpartition("::")[2] if "::" in name else name
     last = dotted_name(rest).rpartition(".")[2]
     if last != name:

@@ -1,4 +1,4 @@
-"""Turns one file's content into everything the shards need. Runs in worker processes: no numpy, no encoder."""
+"""Turns one file's content into the record that the index needs. Runs in worker processes: no numpy, no encoder."""
 
 from __future__ import annotations
 
@@ -36,16 +36,18 @@ def process_stages(
     unparsable: str = "",
     part: QueryPart = QueryPart.WHOLE,
 ) -> Iterator[FileRecord]:
-    """Parse, chunk and count a file's content. With the `part` `DEFINITIONS` the record of the first stage of
-    `extract_stages` comes first, and the bounds hold for each stage. The last record is the whole one. A file that
-    exceeds the bounds in its first stage is kept as text; in the second it keeps its first stage, with `limit` set.
+    """Make the records of one file: parse its content, divide it into chunks, and count the words of each chunk.
+
+    The last record is complete. With the `part` `DEFINITIONS`, the record of the first stage of `extract_stages` comes
+    before it, and the limits hold for each stage. A file that exceeds them in its first stage is kept as text; if it
+    exceeds them in the second, the last record is that of the first stage with `limit` set.
 
     Args:
         entry: The file, as the walk found it.
         language: A name from grammars/, or `text`.
         texts: Keep the chunks' texts, for a model that reads them; together they are as large as the repository.
-        limits: Bounds on one file. One beyond them is kept in part, or as text, with `limit` set.
-        flags: Predicates that test a feature flag.
+        limits: Limits on the cost of one file.
+        flags: Names of predicates that test a feature flag.
         unparsable: Why the file must not be parsed ("parser_crash", "parser_timeout"): it is kept as text.
         part: As for `extract_stages`.
     """
@@ -79,7 +81,7 @@ def define_data(
     flags: tuple[str, ...] = (),
     unparsable: str = "",
 ) -> Extract:
-    """Only the definitions in a file's content. Arguments as in `process_stages`."""
+    """Extract only the definitions of a file. The arguments are those of `process_stages`."""
     if unparsable:
         return Extract(language, "", limit=unparsable)
     part = QueryPart.DEFINITIONS
@@ -95,7 +97,7 @@ def _records(entry: FileEntry, data: bytes, stages: Iterator[Extract], texts: bo
 
 
 def _run_bounded(language: str, limits: Limits, part: QueryPart, work: Callable[[], _T]) -> _T | str:
-    """The result of `work`, or why the file cannot be parsed: it takes too long, or an exception was raised."""
+    """The result of `work`; or "parser_timeout" if it takes too long, "parser_crash" if it raises an exception."""
     try:
         prepare(language, part)  # loading a grammar does not count as the file's time
         seconds = limits.max_file_seconds
@@ -134,7 +136,7 @@ _BLANKED = bytes(byte if byte < 128 and WORD.match(chr(byte)) else 32 for byte i
 
 
 def count_words(texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[int, ...], bytes, bytes]:
-    """The distinct words of some texts, and the texts' bags as `FileRecord` holds them."""
+    """(distinct words, sizes of the texts' bags, positions in the words, counts), as `FileRecord` has them."""
     number_of: defaultdict[bytes, int] = defaultdict(count().__next__)  # a new word has the next number
     sizes, places, numbers = [], array("i"), array("i")
     for text in texts:

@@ -1,9 +1,9 @@
-"""A file's record as bytes: how it is sent from a worker to the index, and stored in the cache.
+"""Encodes a file's record as bytes, in which form a worker sends it to the index, and the cache stores it.
 
-A zlib stream over the length of a JSON header (four bytes, little-endian), the header (the words are one text, with
-line feeds between them), three runs of numbers (the digests of the lines of chunks, 8 bytes each, the words of chunks
-and their counts, int32), the constraints of `source.dataflow.constraints`, and the marks of `source.extract.marks`. It
-does not contain the path or the times: the same content under another name has the same bytes.
+A zlib stream holds, in this order: the length of a JSON header (four bytes, little-endian); the header (its words are
+one text, with line feeds between them); three runs of numbers (the digests of the lines of chunks, 8 bytes each, the
+words of chunks and their counts, int32); the constraints of `source.dataflow.constraints`; the marks of
+`source.extract.marks`. The path and the times are left out: the same content under another name has the same bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _T = TypeVar("_T", bound=NamedTuple)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The fields of a record that its bytes leave out."""
+    """The fields of a record that are not encoded."""
 
     path: str
     size: int
@@ -46,7 +46,7 @@ class Place:
 
 
 def encode(record: FileRecord) -> bytes:
-    """The bytes of a record, without the fields of `Place`."""
+    """Encode a record as bytes, without the fields of `Place`."""
     found = record.extract
     header = _ENCODER.encode(
         {
@@ -79,7 +79,7 @@ def encode(record: FileRecord) -> bytes:
 
 
 def decode(data: bytes, place: Place) -> FileRecord:
-    """The inverse of `encode`; `place` has the fields that the bytes leave out.
+    """The record that `encode` has encoded; its other fields are taken from `place`.
 
     Raises:
         ValueError: The bytes are not what `encode` made.
@@ -91,7 +91,7 @@ def decode(data: bytes, place: Place) -> FileRecord:
 
 
 def _values(kind: type[_T], rows: list[list[Any]]) -> tuple[_T, ...]:
-    """The named tuples of a class with these fields. `_make` would check the number of fields of each in Python."""
+    """Make named tuples of the class `kind` from rows of values; `_make` would count each row's fields in Python."""
     if not {len(kind._fields)}.issuperset(map(len, rows)):
         raise ValueError(f"not a record: a {kind.__name__} has other fields")
     return tuple(map(tuple.__new__, repeat(kind), rows))

@@ -1,5 +1,5 @@
-"""The values that the parts of the program exchange: frozen, without behaviour.
+"""Classes of the values that the parts of the program pass to each other. The values are frozen and without behaviour.
 
-Each command has a module of its own, so that a search need not import the others, and mostly named tuples: to define a
-dataclass takes half a millisecond.
+Each command has a module of its own, so that a search need not import the others. Most classes are named tuples: to
+define a dataclass takes half a millisecond.
 """

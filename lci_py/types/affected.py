@@ -1,4 +1,4 @@
-"""The values of `lci affected`."""
+"""The request and the answer of `lci affected`, and the values that the answer consists of."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEPTH = 4
 
 
 class AffectedRequest(NamedTuple):
-    """The flags of `lci affected`."""
+    """A request: the arguments and flags of one call of `lci affected`."""
 
     revision: str = "HEAD"  # or the name of a definition, or FILE:LINE
     files: tuple[str, ...] | None = None  # instead: everything in these files
@@ -33,7 +33,7 @@ class AffectedRequest(NamedTuple):
 
 
 class ChangedPlace(NamedTuple):
-    """A changed definition; or a file, if its code outside of definitions has changed."""
+    """A definition that has changed; or a file, if its code outside of definitions has changed."""
 
     place: Place
     change: Change
@@ -53,12 +53,12 @@ class AffectedDefinition(NamedTuple):
 
     @property
     def reached(self) -> bool:
-        """Whether a path of calls to the change is known; else the definition is only about the same subject."""
+        """Whether calls are known to lead from here to the change; if not, both are only about the same subject."""
         return self.sure and self.reason != "words"
 
 
 class AffectedAnswer(NamedTuple):
-    """The changes, callers and tests; callers are sorted by distance, path and line, tests first by certainty."""
+    """The result of `lci affected`. Callers are sorted by distance, path and line; tests by certainty first."""
 
     request: AffectedRequest
     commit: str | None

@@ -1,4 +1,4 @@
-"""The values of `lci path`."""
+"""The request and the answer of `lci path`, and the values that the answer consists of."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lci_py.types.search import Filters, IndexInfo
 
 
 class PathRequest(NamedTuple):
-    """The flags of `lci path`."""
+    """A request: the arguments and flags of one call of `lci path`."""
 
     source: str
     target: str
@@ -20,7 +20,7 @@ class PathRequest(NamedTuple):
 
 
 class Hop(NamedTuple):
-    """A definition in a chain, and the calls that lead to it."""
+    """A definition in a chain of calls, and the calls by which the definition before it in the chain leads to it."""
 
     place: Place | None  # None for a function outside of the repository
     name: str
@@ -33,7 +33,7 @@ class Hop(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """A reached definition that may lead further, by a call whose target is unknown."""
+    """A definition that calls reach, and that may lead further: by a call whose target is unknown."""
 
     place: Place
     line: int  # of the call
@@ -41,7 +41,7 @@ class Lost(NamedTuple):
 
 
 class Frontier(NamedTuple):
-    """How far the calls lead, if they do not reach the target."""
+    """The part of the call graph that calls reach from the source, if they do not reach the target."""
 
     reached: int  # places
     depth: int  # calls to the farthest of them
@@ -50,7 +50,7 @@ class Frontier(NamedTuple):
 
 
 class PathAnswer(NamedTuple):
-    """The chains, or how far the calls lead."""
+    """The result of `lci path`: the chains of calls to the target or, if none is found, how far calls lead."""
 
     request: PathRequest
     sources: tuple[Place, ...]

@@ -1,4 +1,4 @@
-"""The values of `lci conflicts`."""
+"""The request and the answer of `lci conflicts`, and the values that the answer consists of."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lci_py.types.search import DefinitionSite, Filters, IndexInfo
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A symbol with several definitions; with only one if a branch lacks it."""
+    """A symbol that has several definitions; or a single definition, if another branch has none."""
 
     symbol: str
     qualified_name: str
@@ -25,7 +25,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class ConflictsRequest:
-    """The flags of `lci conflicts`."""
+    """A request: the arguments and flags of one call of `lci conflicts`."""
 
     filters: Filters = field(default_factory=Filters)
     relations: tuple[str, ...] = ()  # of RELATIONS; none: all
@@ -40,7 +40,7 @@ class ConflictsRequest:
 
 @dataclass(frozen=True, slots=True)
 class ConflictsAnswer:
-    """All conflicts of a repository that pass the filters."""
+    """The result of `lci conflicts`: the conflicts of a repository that pass the filters."""
 
     results: tuple[Conflict, ...]  # gravest relation first, then by file and line of the first definition
     conflicts: tuple[dict[str, Any], ...]  # disagreements between sources, as in the answer of a search

@@ -1,4 +1,4 @@
-"""The values of `lci explore`. Lines are 1-based and inclusive; paths are POSIX, relative to the root."""
+"""The request and answer of `lci explore`. Lines are 1-based and inclusive; paths are POSIX, relative to the root."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ PieceRole = Literal["match", "named", "changed", "callee", "caller", "base", "de
 
 
 class ExploreRequest(NamedTuple):
-    """The flags of `lci explore`.
+    """A request: the arguments and flags of one call of `lci explore`.
 
     Attributes:
         question: A question, names, or the text of an issue, a stack trace or a log.
-        filters: Conditions that every piece meets.
+        filters: Conditions that every definition of the answer meets.
         max_tokens: The token budget of the answer.
         places: Locations that the question names, as (path, line).
-        revision: Instead of a question: explore what has changed since this commit.
+        revision: A commit: the answer shows what has changed since then, instead of answering a question.
         offset: Number of definitions shown by earlier answers to the same request, which are left out.
     """
 
@@ -34,19 +34,19 @@ class ExploreRequest(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A definition in an answer.
+    """A definition that an answer of `lci explore` shows.
 
     Attributes:
-        line, end_line: The line of its header, and its last line.
-        role: Its role for the question.
-        via: The piece that led to it, by qualified name; "" for a search result.
-        edge: How it led here: the step of the call graph, "inherits" or "member"; "" for a search result.
-        mode: The view that contributed most to its score; "" if the graph led to it.
-        ambiguous: Whether the call may mean another definition.
-        worth: The probability that it belongs to the answer, in (0, 1).
-        whole: Whether `lines` has all of its own lines.
-        lines: (number, text) of the lines shown; none if only its location is.
-        tokens: Estimated tokens that it takes.
+        line, end_line: The line of the definition's header, and its last line.
+        role: Why the definition is in the answer.
+        via: The qualified name of the piece from which it was reached; "" for a search result.
+        edge: How it was reached from `via`: the step of the call graph, "inherits" or "member"; "" for a search result.
+        mode: The view that contributed most to its score; "" if it was reached from another piece.
+        ambiguous: Whether the call from or to `via` may mean another definition.
+        worth: The probability that the definition belongs to the answer, in (0, 1).
+        whole: Whether `lines` has every line of the definition, apart from definitions inside it.
+        lines: (number, text) of each line that is shown; empty if only the location is shown.
+        tokens: The estimated number of tokens that the piece takes in the answer.
         stale: Whether the file has changed since it was indexed.
     """
 
@@ -70,25 +70,25 @@ class Piece(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A step of a chain of calls between pieces."""
+    """A definition in a chain of calls between the pieces of an answer."""
 
     name: str
     ambiguous: bool  # whether the call of it may mean another definition
 
 
 class ExploreAnswer(NamedTuple):
-    """The pieces of an answer.
+    """The result of `lci explore`.
 
     Attributes:
         request: The request of the user.
-        pieces: By file, in the order of control flow.
-        chains: Calls between pieces, each beginning with its caller.
+        pieces: The definitions shown, by file, in the order of control flow.
+        chains: Chains of calls between pieces; each begins with the caller.
         info: The state of the index.
-        left_out: Pieces that the budget has no room for, the best first.
+        left_out: Pieces for which the budget has no room, the best first.
         total: Number of definitions that were considered.
         degraded: Views that did not answer.
         confidence: Whether the question seems to be about this repository; None for a change, or if unknown.
-        states: The steps that spent the budget, each with its piece afterwards; a smaller budget takes fewer.
+        states: For each step that spent some of the budget, the piece after it; a smaller budget takes fewer steps.
     """
 
     request: ExploreRequest

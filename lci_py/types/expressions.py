@@ -1,6 +1,6 @@
-"""Expressions as values: where a value comes from, as a chain of steps such as a name, a field of it, a call of that.
+"""Expressions that a value comes from, as a chain of steps: for `a.b()` the name `a`, its field `b`, and a call.
 
-An index stores an expression as a short text, `pack`: each step is a sign for its kind and a name. A type, which may
+An index stores an expression as a short text (`pack`): each step is a sign for its kind, and a name. A type, which may
 contain any sign, ends with a line feed. Only `pack` and `unpack` read or write such a text.
 """
 
@@ -39,7 +39,7 @@ def head_name(expr: Expr) -> str:
 
 
 def pack(expr: Expr) -> str:
-    """An expression as a text."""
+    """Turn an expression into the short text that an index stores."""
     return "".join([f"{kind}{name}\n" if kind == "<" else kind + name for kind, name in expr])
 
 

@@ -1,4 +1,4 @@
-"""The values of `lci files`. Paths are POSIX, relative to the root; lines are 1-based."""
+"""The request and the answer of `lci files`. Paths are POSIX, relative to the root; lines are 1-based."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lci_py.types.search import Filters, IndexInfo
 
 
 class FilesRequest(NamedTuple):
-    """The flags of `lci files`."""
+    """A request: the arguments and flags of one call of `lci files`."""
 
     pattern: str = ""  # parts of paths, separated by blanks; a glob if it has one's signs; "" for every file
     line: int | None = None  # what followed the pattern: session.py:12
@@ -18,7 +18,7 @@ class FilesRequest(NamedTuple):
 
 
 class IndexedFile(NamedTuple):
-    """A file whose path matches the pattern."""
+    """An indexed file whose path matches the pattern of the request."""
 
     file: str
     language: str
@@ -27,7 +27,7 @@ class IndexedFile(NamedTuple):
 
 
 class FilesAnswer(NamedTuple):
-    """The files, best match first; among equal matches, the most used first."""
+    """The result of `lci files`: the best match comes first; among equal matches, the file that is used most."""
 
     request: FilesRequest
     results: tuple[IndexedFile, ...]

@@ -1,4 +1,4 @@
-"""The values of the commands about the call graph.
+"""The requests and answers of the commands about the call graph: callers, callees, tree and refs.
 
 Lines and columns are 1-based, columns count characters; paths are POSIX, relative to the root.
 """
@@ -17,7 +17,7 @@ ROLES: tuple[Role, ...] = ("definition", "call", "import", "reference")
 
 
 class GraphRequest(NamedTuple):
-    """The flags of callers, callees, tree or refs."""
+    """A request: the arguments and flags of one call of `lci callers`, `callees`, `tree` or `refs`."""
 
     name: str
     every: bool = False  # all definitions that an ambiguous name can mean
@@ -42,7 +42,7 @@ class Place(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """A definition, with its lines in the present file."""
+    """A definition of the index, with the lines that it has in the file as it is now."""
 
     id: str
     symbol: str
@@ -67,7 +67,7 @@ class Definition(NamedTuple):
 
 
 class OtherMeaning(NamedTuple):
-    """Another definition that an ambiguous name can mean, which the answer is not about."""
+    """A definition that an ambiguous name can mean as well, besides the definitions that the answer is about."""
 
     name: str  # that names it alone: FILE::QUALIFIED_NAME
     kind: str
@@ -76,7 +76,7 @@ class OtherMeaning(NamedTuple):
 
 
 class Neighbour(NamedTuple):
-    """A definition, anonymous function or file that is one call away."""
+    """A definition, an anonymous function or a file that calls a requested definition, or is called by it."""
 
     place: Place
     sites: tuple[int, ...]  # lines of the calls, in the caller's file
@@ -87,7 +87,7 @@ class Neighbour(NamedTuple):
 
 
 class Through(NamedTuple):
-    """A declared method with implementations: in derived types, or in types that implement its interface."""
+    """A method that has implementations: in derived types, or in types that implement its interface."""
 
     place: Place
     types: int  # methods behind it
@@ -96,7 +96,7 @@ class Through(NamedTuple):
 
 
 class External(NamedTuple):
-    """A called name that is not known to mean any definition of the repository."""
+    """A name that is called, and that is not known to mean any definition of the repository."""
 
     name: str  # with its module, if an import names it: os.path.join
     sites: tuple[int, ...]
@@ -120,7 +120,7 @@ class Branch(NamedTuple):
 
 
 class Link(NamedTuple):
-    """The calls from one node of an answer to another."""
+    """The calls from one definition or file of an answer to another."""
 
     source: str  # id
     target: str  # id
@@ -131,7 +131,7 @@ class Link(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """An identifier in the source."""
+    """An occurrence of a name in the source."""
 
     file: str
     line: int
@@ -145,7 +145,7 @@ class Reference(NamedTuple):
 
 @dataclass(frozen=True)
 class GraphAnswer:
-    """The answer of callers, callees, tree or refs."""
+    """The result of `lci callers`, `callees`, `tree` or `refs`."""
 
     command: str
     query: str

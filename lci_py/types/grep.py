@@ -1,4 +1,4 @@
-"""The values of `lci grep`.
+"""The request and the answer of `lci grep`.
 
 Lines and columns are 1-based, columns count characters; paths are POSIX, relative to the root.
 """
@@ -12,7 +12,7 @@ from lci_py.types.search import Filters, IndexInfo
 
 
 class GrepRequest(NamedTuple):
-    """The flags of `lci grep`."""
+    """A request: the arguments and flags of one call of `lci grep`."""
 
     pattern: str
     fixed: bool = False  # the pattern is a text, not a regular expression
@@ -42,7 +42,7 @@ class Around(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A matching line, or a line of context."""
+    """A line of a file that matches the pattern, or that is shown as context of such a line."""
 
     number: int
     text: str  # without its line end
@@ -52,7 +52,7 @@ class Line(NamedTuple):
 
 
 class FileLines(NamedTuple):
-    """The matches in one file."""
+    """The lines of one file that match the pattern, with their context."""
 
     path: str
     language: str  # "" if nobody asked for it
@@ -62,7 +62,7 @@ class FileLines(NamedTuple):
 
 
 class Tally:
-    """Running totals of a search: matching lines, the files that have them, and results within the limit."""
+    """Counts that grow during a search: matching lines, files with such lines, and results within the limit."""
 
     __slots__ = ("files", "info", "lines", "shown")
 
@@ -72,7 +72,7 @@ class Tally:
 
 
 class GrepAnswer(NamedTuple):
-    """The matches: files are searched on iteration, in the order of their paths."""
+    """The result of `lci grep`. Iterating over `files` runs the search, in the order of the paths."""
 
     request: GrepRequest
     files: Iterator[FileLines]

@@ -1,4 +1,4 @@
-"""The values of `lci history`. Paths are POSIX, relative to the root; lines are 1-based."""
+"""The request and the answer of `lci history`. Paths are POSIX, relative to the root; lines are 1-based."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lci_py.types.search import Filters, IndexInfo
 
 
 class HistoryRequest(NamedTuple):
-    """The flags of `lci history`."""
+    """A request: the arguments and flags of one call of `lci history`."""
 
     spelled: str  # the target as it was given
     name: str  # of a definition; a FILE:: before it starts at the root
@@ -22,7 +22,7 @@ class HistoryRequest(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """A commit that changed the target."""
+    """A commit that changed the target (the definition or file that the user asked about)."""
 
     id: str
     date: str  # ISO 8601, of the author
@@ -35,7 +35,7 @@ class Commit(NamedTuple):
 
 
 class Companion(NamedTuple):
-    """A file that changed in the same commits as the target."""
+    """A file that changed in the same commits as the target (the definition or file that the user asked about)."""
 
     file: str
     support: int  # commits that changed both
@@ -43,7 +43,7 @@ class Companion(NamedTuple):
 
 
 class HistoryAnswer(NamedTuple):
-    """The commits, the newest first."""
+    """The result of `lci history`: the commits, the newest first."""
 
     request: HistoryRequest
     place: Place  # the definition, or the file

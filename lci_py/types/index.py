@@ -1,4 +1,4 @@
-"""The values of a run of `lci index`."""
+"""The result of a run of `lci index`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SLOW_MODEL, KEPT, EXTRACTED, SEARCHABLE = "slow model", "kept", "extracted bytes
 
 @dataclass(frozen=True, slots=True)
 class BuildSummary:
-    """What one run of `lci index` did: the one-screen summary."""
+    """A summary of what one run of `lci index` did; it fits on one screen."""
 
     root: str
     generation: int

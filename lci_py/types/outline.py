@@ -1,4 +1,4 @@
-"""The values of `lci outline`. Lines are 1-based and inclusive; paths are POSIX, relative to the root."""
+"""The request and answer of `lci outline`. Lines are 1-based and inclusive; paths are POSIX, relative to the root."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAP_TOKENS = 1_000
 
 
 class OutlineRequest(NamedTuple):
-    """The flags of `lci outline`."""
+    """A request: the arguments and flags of one call of `lci outline`."""
 
     files: tuple[str, ...] = ()  # with no folders: outlines of these files
     folders: tuple[str, ...] = ()  # "" is the root
@@ -31,14 +31,14 @@ class OutlineRequest(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A definition in its file's tree."""
+    """A definition of a file's outline, and the definitions inside it."""
 
     item: Definition
     children: tuple[Node, ...]
 
 
 class FileOutline(NamedTuple):
-    """The part of an outline that is shown of one file."""
+    """The definitions of one file that an outline shows."""
 
     path: str
     language: str
@@ -47,12 +47,13 @@ class FileOutline(NamedTuple):
 
 
 class OutlineAnswer(NamedTuple):
-    """The definitions of an outline, before it is cut and made into trees; each has the first line of its doc comment.
+    """The result of `lci outline`, before it is cut to a budget and made into trees.
 
     Attributes:
-        results: Most important first: in a map by rank, else in the order in which a budget keeps them.
-        around: The definitions enclosing those, by id.
-        files: The files in their order; in a map, those of `results`.
+        results: The definitions, most important first: in a map by rank, else in the order in which a budget keeps
+            them. The `doc` of each is the first line of its doc comment.
+        around: Maps ids to definitions: those that enclose `results`.
+        files: The files in their order, as (path, language, stale); in a map, only files that `results` are in.
         total: Number of definitions that could be shown.
     """
 

@@ -1,9 +1,9 @@
-"""Classes of named values, as by `dataclasses` and `typing.NamedTuple`, without their cost at start-up.
+"""Replacements for `dataclasses` and `typing.NamedTuple` that take less time when the program starts.
 
 The standard library takes 1 ms to define a dataclass: it generates six methods, and inspects a signature; a named tuple
-takes 0.08 ms. A multiview search defines 22 and 55. Here the constructor is generated when it is first called, and the
-other methods are shared by all classes. Only mypy, which takes these names for the standard library's, keeps a frozen
-value from being changed. The methods that lci uses behave as there; tests/types/test_record.py compares them.
+takes 0.08 ms. A multiview search defines 22 dataclasses and 55 named tuples. Here the constructor is generated when it
+is first called, and all classes share the other methods. Only mypy, which takes these names for the standard library's,
+keeps a frozen value from being changed. tests/types/test_record.py compares the methods with the standard library's.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ else:
         return _Field(default, default_factory)
 
     def dataclass(cls=None, *, frozen=False, slots=False, eq=True):
-        """A class decorator. `frozen` makes values hashable, if they are compared by their fields (`eq`)."""
+        """A class decorator. With `eq`, values are compared by their fields; with `frozen`, hashed by them as well."""
         if cls is None:
             return lambda cls: dataclass(cls, frozen=frozen, slots=slots, eq=eq)
         own = dict(cls.__dict__)
@@ -65,7 +65,7 @@ else:
         return made
 
     def _initialiser(cls):
-        """`__init__`, with a parameter for each field."""
+        """Generate the `__init__` of a class, with a parameter for each field."""
         parameters, lines, known = [], [], {"missing": _MISSING}
         for one in cls.__fields__:
             name, value = one.name, one.name
@@ -98,7 +98,7 @@ else:
         return hash(_values(self))
 
     def fields(cls):
-        """The fields of a class, each with its name."""
+        """The fields of a class as objects, whose attribute `name` is the name of the field."""
         return cls.__fields__
 
     def replace(value, /, **changes):
@@ -112,7 +112,7 @@ else:
         return made
 
     def asdict(value):
-        """A value as a dictionary; values nested in it are converted, too."""
+        """Convert a value to a dict from field names to values; values nested in it are converted, too."""
         if hasattr(value, "__fields__"):
             return {name: asdict(getattr(value, name)) for name in value.__match_args__}
         if isinstance(value, dict):
@@ -140,7 +140,7 @@ else:
             return made
 
     def _tuple_constructor(cls):
-        """`__new__`, with a parameter for each field."""
+        """Generate the `__new__` of a named tuple's class, with a parameter for each field."""
         known = {"new": tuple.__new__, **{f"{name}_default": value for name, value in cls._field_defaults.items()}}
         parameters = [f"{name}={name}_default" if name in cls._field_defaults else name for name in cls._fields]
         values = "".join(f"{name}, " for name in cls._fields)

@@ -1,4 +1,4 @@
-"""The values of a search: its request, its answer, and what both are made of. Immutable, without behaviour.
+"""The request and the answer of a search, and the values that both consist of. Immutable, without behaviour.
 
 Lines are 1-based and inclusive; bytes are 0-based and half-open; paths are POSIX, relative to the root.
 """
@@ -45,7 +45,7 @@ FILE_KIND, LAMBDA_KIND = "file", "lambda"
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
-    """The `index` object of the JSON output."""
+    """The state of an index: the `index` object of the JSON output."""
 
     generation: int
     built_at: str
@@ -57,7 +57,7 @@ class IndexInfo:
 
     @property
     def behind(self) -> str:
-        """What the index may lack compared with the present tree, as part of a sentence; "" if nothing."""
+        """A phrase that says how many files have changed since the index was built, or were not checked; "" if none."""
         changed, unchecked = self.stale_files, self.unchecked_files
         said = [f"{changed:,} file{'s' if changed > 1 else ''} changed since"] if changed else []
         if unchecked:
@@ -66,7 +66,7 @@ class IndexInfo:
 
     @property
     def advice(self) -> str:
-        """What the index lacks, and the command to run; "" if it lacks nothing."""
+        """The phrase `behind` and the command that brings the index up to date; "" if no file has changed."""
         return f"{self.behind}: run `{self.command}`" if self.behind else ""
 
 
@@ -86,7 +86,7 @@ RESOLUTIONS = ("prefer-recent", "prefer-authoritative", "escalate-to-user")
 
 
 class Changed(NamedTuple):
-    """The files and lines that differ from a commit."""
+    """The files and definitions that differ from a commit."""
 
     files: frozenset[str]
     ids: frozenset[str]  # of definitions
@@ -95,7 +95,7 @@ class Changed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Conditions on results; each field is a disjunction, the fields are a conjunction."""
+    """Conditions on results: a result must meet every field that is set, and meets a field by any one of its values."""
 
     lang: tuple[str, ...] = ()
     kind: tuple[str, ...] = ()
@@ -115,7 +115,7 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """The flags of `lci search`."""
+    """A request: the arguments and flags of one call of `lci search`."""
 
     query: str
     mode: Mode = "dense"
@@ -137,7 +137,7 @@ class SearchRequest:
 
 
 class Hit(NamedTuple):
-    """A unit (a definition, or a block outside definitions) as one view ranks it."""
+    """A unit (a definition, or a block outside definitions) with its rank in one view (dense, BM25 or symbolic)."""
 
     unit: int
     rank: int  # 1-based within `view`
@@ -146,15 +146,15 @@ class Hit(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A summand or a factor of a result's score.
+    """One part of a result's score: a signal, which adds to the sum, or a factor, which multiplies it.
 
     Attributes:
-        name: The name of a signal or a factor (docs/ranking.md).
-        view: The view of a signal; None for a signal without a view, and for a factor.
+        name: The name of the signal or factor (docs/ranking.md).
+        view: The view that a signal comes from; None for a signal without a view, and for a factor.
         value: The value of a signal, in [0, 1] in multiview, else in the view's own unit; None for a factor.
         weight: The weight of a signal, or the factor itself.
-        adds: What it adds to the score; for a factor, by how much it changes the sum so far.
-        terms: For a BM25 field, the score of each term of the query; they add up to `value`. Else None.
+        adds: The amount that a signal adds to the score; for a factor, by how much it changes the sum so far.
+        terms: For a BM25 field, maps each term of the query to its score; the scores add up to `value`. Else None.
     """
 
     name: str
@@ -166,7 +166,7 @@ class Step(NamedTuple):
 
 
 class GraphLink(NamedTuple):
-    """A neighbour of a result in the graph."""
+    """A definition or file that is next to a result in the graph."""
 
     id: str
     symbol: str | None
@@ -177,7 +177,7 @@ class GraphLink(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GraphContext:
-    """The neighbours of a result in the graph: short lists, and their total numbers."""
+    """The neighbours of a result in the graph: some of each kind, and `counts`, how many each kind has in all."""
 
     callers: tuple[GraphLink, ...] = ()
     callees: tuple[GraphLink, ...] = ()
@@ -203,7 +203,7 @@ class DefinitionSite:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One result, with the fields of the JSON output; a field that is None is left out there."""
+    """One result of a search. The fields are those of the JSON output, which leaves out a field that is None."""
 
     id: str
     file: str
@@ -234,7 +234,7 @@ class Result:
 
 
 class Degradation(NamedTuple):
-    """A view that failed or exceeded its time budget, and what replaced it."""
+    """A view (dense, BM25 or symbolic search) that failed or exceeded its time budget, and what replaced it."""
 
     view: str
     failure_mode: str  # shard_missing | model_mismatch | timeout | error | missing (a repository of a workspace)
@@ -244,14 +244,14 @@ class Degradation(NamedTuple):
 
 
 class Hint(NamedTuple):
-    """A command to suggest when an answer is weak, or full of tests.
+    """A command to suggest when the results are weak, or when many of them are tests.
 
     Attributes:
-        kind: grep, bm25, related or tests.
+        kind: The kind of suggestion: grep, bm25, related or tests.
         command: The command for a shell.
         tool: The suggestion for a client of `lci mcp`, in words.
-        reason: Why it is suggested: "has it", "6 of 10 are tests".
-        file, line: The location that the command finds; "" if it is not a single one.
+        reason: Why the command is suggested: "has it", "6 of 10 are tests".
+        file, line: The location that the command finds; `file` is "" if the command finds several.
     """
 
     kind: str
@@ -263,7 +263,7 @@ class Hint(NamedTuple):
 
 
 class Confidence(NamedTuple):
-    """Whether the index seems to have what a query asks about."""
+    """A judgement whether the index has what a query asks about."""
 
     level: str  # high | medium | low
     reason: str  # one sentence
@@ -271,7 +271,7 @@ class Confidence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer of a search, with the fields of the JSON output."""
+    """The result of `lci search`, with the fields of the JSON output."""
 
     query: str
     mode: Mode

@@ -1,4 +1,4 @@
-"""The values of `lci show`. Lines are 1-based and inclusive; paths are POSIX, relative to the root."""
+"""The request and the answer of `lci show`. Lines are 1-based and inclusive; paths are POSIX, relative to the root."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lci_py.types.search import Filters, IndexInfo
 
 
 class Target(NamedTuple):
-    """One argument of the command."""
+    """One argument of `lci show`: the name of a definition, a file, or lines of a file."""
 
     spelled: str  # as it was given
     name: str  # to look up as a name or an id; a FILE:: before it starts at the root
@@ -17,7 +17,7 @@ class Target(NamedTuple):
 
 
 class ShowRequest(NamedTuple):
-    """The flags of `lci show`."""
+    """A request: the arguments and flags of one call of `lci show`."""
 
     targets: tuple[Target, ...]
     filters: Filters = Filters()
@@ -39,7 +39,7 @@ class Calls(NamedTuple):
 
 
 class ShownCode(NamedTuple):
-    """A definition, a file or some lines, as they are now."""
+    """A definition, a file or some lines of a file, with the text that they have now."""
 
     target: str  # the argument that it answers
     id: str | None  # None for lines
@@ -62,7 +62,7 @@ class ShownCode(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """An argument that nothing matches."""
+    """An argument of `lci show` that matches no definition and no file."""
 
     target: str
     message: str
@@ -70,7 +70,7 @@ class Unknown(NamedTuple):
 
 
 class ShowAnswer(NamedTuple):
-    """The definitions or lines that the targets name."""
+    """The result of `lci show`: the definitions, files or lines that the arguments name."""
 
     request: ShowRequest
     results: tuple[ShownCode, ...]

@@ -1,4 +1,4 @@
-"""The values of `lci similar`. Lines are 1-based and inclusive; paths are POSIX, relative to the root."""
+"""The request and answer of `lci similar`. Lines are 1-based and inclusive; paths are POSIX, relative to the root."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lci_py.types.search import Filters, IndexInfo
 
 
 class SimilarRequest(NamedTuple):
-    """The flags of `lci similar`; exactly one of `name`, `place` and `code` is set."""
+    """A request: the flags of one call of `lci similar`. Exactly one of `name`, `place` and `code` is set."""
 
     name: str = ""
     place: tuple[str, int] | None = None  # path and line
@@ -19,16 +19,16 @@ class SimilarRequest(NamedTuple):
 
 
 class Likeness(NamedTuple):
-    """A definition, and its similarity to the given code.
+    """A definition that is similar to the requested code, and how similar it is.
 
     Attributes:
         score: The mean of `meaning`, `words`, `same` and `shape`, in [0, 1].
-        meaning: Cosine of the vectors.
-        words: Dice coefficient of the parts of their names, each counted once.
-        same: Dice coefficient of their runs of three tokens.
-        shape: Dice coefficient of their runs of five tokens, where all names, numbers and strings count as equal.
-        twin: Whether it is nearly the same code.
-        stale: Whether its file has changed since it was indexed.
+        meaning: The cosine of the two embedding vectors.
+        words: The Dice coefficient of the parts of names in the two texts, each counted once.
+        same: The Dice coefficient of the two texts' runs of three tokens.
+        shape: The Dice coefficient of their runs of five tokens, where all names, numbers and strings count as equal.
+        twin: Whether the definition is nearly the same code.
+        stale: Whether the definition's file has changed since it was indexed.
     """
 
     id: str
@@ -49,7 +49,7 @@ class Likeness(NamedTuple):
 
 
 class SimilarAnswer(NamedTuple):
-    """The similar definitions, the most similar first."""
+    """The result of `lci similar`: the similar definitions, the most similar first."""
 
     request: SimilarRequest
     results: tuple[Likeness, ...]

@@ -1,4 +1,4 @@
-"""The values that the walk and the extraction of files produce.
+"""The values that the walk (which lists files) and the extraction (which parses them) produce.
 
 Lines are 1-based and inclusive; bytes are 0-based and half-open; paths are POSIX, relative to the root.
 """
@@ -20,7 +20,7 @@ CLASS_METHOD = "static"
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """A file the walk found and did not skip."""
+    """A file that the walk lists."""
 
     path: str
     size: int  # bytes
@@ -30,8 +30,8 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A file or folder left out, and why: one of `REASONS` of `source.repository.walk`. A file that is kept in part has
-    one of `LIMIT_REASONS` of `source.syntax.limits`.
+    """A file or folder that the walk leaves out, and why: one of `source.repository.walk.REASONS`. Or a file that is
+    kept in part, with one of `source.syntax.limits.LIMIT_REASONS`.
     """
 
     path: str
@@ -39,7 +39,7 @@ class Skip:
 
 
 class Symbol(NamedTuple):
-    """A definition. `parent` is an index into the symbols of the file, -1 at the top level."""
+    """A definition. `parent` is the index of the enclosing definition in the file's symbols, -1 at the top level."""
 
     name: str
     qualified_name: str
@@ -59,8 +59,10 @@ class Symbol(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call in the text. `caller` is the innermost enclosing function or type, -1 at module level; in the anonymous
-    function number n of the file's `lambdas`, -2 - n. The caller of a call inside a macro's text is the macro.
+    """A call in the text.
+
+    `caller` is the index of the innermost enclosing function or type; -1 at module level; -2 - n in the anonymous
+    function number n of the file's `lambdas`. The caller of a call inside a macro's text is the macro.
     """
 
     name: str
@@ -72,7 +74,7 @@ class Call(NamedTuple):
 
 
 class Import(NamedTuple):
-    """One imported name. `name` is "" for the module itself, "*" for everything in it."""
+    """One imported name. `name` is "" for the module itself, "*" for all names of the module."""
 
     module: str
     name: str
@@ -81,14 +83,14 @@ class Import(NamedTuple):
 
 
 class Base(NamedTuple):
-    """`symbol` (an index) inherits from, implements or mixes in `name`."""
+    """A base of a type: `symbol` (an index) inherits from the type `name`, implements it or mixes it in."""
 
     symbol: int
     name: str
 
 
 class Lambda(NamedTuple):
-    """An anonymous function: the enclosing symbol (an index; -1 at the top level) and its lines."""
+    """An anonymous function: its lines, and the symbol that encloses it (an index; -1 at the top level)."""
 
     symbol: int
     line: int
@@ -99,12 +101,12 @@ class TypeHint(NamedTuple):
     """A hint at the type of a name, or another declaration about a symbol.
 
     Attributes:
-        kind: The kind of hint: `DECLARED` and the others.
+        kind: The kind of hint: `DECLARED` or another of these constants.
         scope: The symbol (an index) that binds the name as a local, member or parameter, or that the hint is about; -1
-            at the top level. The number of symbols and n: the anonymous function number n of the file's `lambdas`.
+            at the top level; the number of symbols plus n for the anonymous function number n of the file's `lambdas`.
         name: The name; "" if the hint is about a symbol.
         text: A type as written, without blanks, or another text; "" for a value.
-        expr: The value as a chain of steps; empty if it is another kind of expression.
+        expr: The value as a chain of steps; empty if the value is another kind of expression.
         within: The scope that encloses the text, numbered like `scope`: the method, if `scope` is the class in `self.x
             = y`.
     """
@@ -118,17 +120,17 @@ class TypeHint(NamedTuple):
 
     @property
     def subject(self) -> str | int:
-        """The key for looking it up in its scope: the name; or, if it is about the scope itself, the kind."""
+        """The key to look the hint up in its scope: the name; or the kind, if the hint is about the scope itself."""
         return self.name if self.kind < TAKES else self.kind
 
     @property
     def is_type(self) -> bool:
-        """Whether it declares a type; a declared type takes precedence over a value."""
+        """Whether the hint declares a type; a declared type takes precedence over a value."""
         return self.kind in (DECLARED, RETURN_TYPE)
 
     @property
     def is_value(self) -> bool:
-        """Whether it has a value; one that is no chain of steps has an empty `expr`."""
+        """Whether the hint has a value. A value that is no chain of steps has an empty `expr`."""
         return self.kind in (ASSIGNED, RETURNED)
 
     @property
@@ -141,17 +143,17 @@ class TypeHint(NamedTuple):
 
     @property
     def packed(self) -> str:
-        """The text of a type, or the packed expression of a value."""
+        """The text of the type; for a value, the expression as `expressions.pack` makes it a text."""
         return self.text or pack(self.expr)
 
     def row(self) -> tuple[int | str, ...]:
-        """The stored form; `within` is left out if it equals the scope."""
+        """The hint as the tuple that is stored; `within` is left out if it equals the scope."""
         row = self.kind, self.scope, self.name, self.packed
         return row if self.within == self.scope else (*row, self.within)
 
 
 def typed_of(kind: int, scope: int, name: str, packed: str, within: int | None = None) -> TypeHint:
-    """The inverse of `TypeHint.row`."""
+    """Make a hint of the fields that `TypeHint.row` stores."""
     within = scope if within is None else within
     if kind in (ASSIGNED, RETURNED):
         return TypeHint(kind, scope, name, "", unpack(packed), within)
@@ -169,18 +171,19 @@ LAST_ARGUMENT = "last"
 
 
 class StoredFunction(NamedTuple):
-    """A function stored in a field, variable or parameter, from where calls may take it; or a fact about the slot.
+    """A function stored in a slot (a field, variable or parameter), where calls may find it; or a fact about a slot.
 
     Attributes:
-        kind: The kind of fact: `FIELD` and the others.
-        owner: A struct type or class, the variable or type itself, a function or macro; "" for an unknown type.
+        kind: The kind of fact: `FIELD` or another of these constants.
+        owner: The struct type, class, function or macro that has the slot, or the variable or type itself; "" for an
+            unknown type.
         name: The name of the field or method; the number of the element or parameter, or the parameter's name.
-        value: The function; a parameter of `within`; in C, a field of a type. For types, a name; for defaults, the
-            types of all parameters, a step each; none for a pointer to a function.
+        value: The stored function; or a parameter of `within`; in C, a field of a type. If the fact is about types, a
+            name; if about defaults, the types of all parameters, a step each; none for a pointer to a function.
         within: The enclosing function (an index), -1 if there is none.
-        place: The index of a field in its struct, -1 if unknown; for defaults, the number of parameters without one.
+        place: The index of a field in its struct, -1 if unknown; for defaults, how many parameters have no default.
         holder: The expression that `owner` abbreviates, if any: the object with the field, or the callee. For a
-            parameter that is passed on, the other macro and the index there.
+            parameter that is passed on to another macro, that macro and the index of its parameter.
     """
 
     kind: int
@@ -192,7 +195,7 @@ class StoredFunction(NamedTuple):
     holder: Expr = ()
 
     def row(self) -> tuple[int | str, ...]:
-        """The stored form; trailing default values are left out."""
+        """The fact as the tuple that is stored; trailing default values are left out."""
         row = *self[:3], pack(self.value), self.within, self.place, pack(self.holder)
         return row if self.holder else row[:6] if self.place >= 0 else row[:5] if self.within >= 0 else row[:4]
 
@@ -200,18 +203,18 @@ class StoredFunction(NamedTuple):
 def stored_of(
     kind: int, owner: str, name: str, value: str, within: int = -1, place: int = -1, holder: str = ""
 ) -> StoredFunction:
-    """The inverse of `StoredFunction.row`."""
+    """Make a `StoredFunction` of the fields that `StoredFunction.row` stores."""
     return StoredFunction(kind, owner, name, unpack(value), within, place, unpack(holder))
 
 
 class Claim(NamedTuple):
-    """A value that a comment or code states, or a key that is given twice.
+    """A value that a comment or code states, or a key that occurs twice.
 
     Attributes:
-        symbol: The definition that it belongs to (an index into the symbols of the file); -1 for none, as for a flag.
-        name: As written, `timeout` or `Config.timeout`; a flag with its dashes.
-        value: A normalized literal: `60`, `"text"`, `true`; for a repeated key, how many lines above it is given first.
-        line: 1-based.
+        symbol: The definition that has the value (an index into the symbols of the file); -1 for none, as for a flag.
+        name: The name as written, `timeout` or `Config.timeout`; a flag with its dashes.
+        value: A normalized literal: `60`, `"text"`, `true`; for a repeated key, how many lines above it first occurs.
+        line: The line of the statement, 1-based.
         how: The kind of statement, a word of `source.stated_values.HOW`.
     """
 
@@ -243,16 +246,16 @@ REGISTRATIONS = (
 
 
 class Registration(NamedTuple):
-    """Something that a file registers with a framework.
+    """A registration of a route, event, command or the like with a framework.
 
     Attributes:
         kind: One of `REGISTRATIONS`.
         name: `GET /path`, or `/path` for any method; the name of an event or command; a router's prefix.
-        router: What a route or router is registered on: a variable; "" for the enclosing function or file.
-        target: The function, as a name or `receiver.name`, or the router; "" if the function has no name.
-        scope: The enclosing symbol (an index), as `Call.caller`.
-        symbol: The function (an index) if the text stands before it, as a decorator; else -1.
-        line: 1-based.
+        router: The variable that a route or router is registered on; "" for the enclosing function or file.
+        target: The function as a name or `receiver.name`, or the router; "" if the function has no name.
+        scope: The enclosing symbol (an index), numbered like `Call.caller`.
+        symbol: The function (an index) if the registration stands before it, as a decorator does; else -1.
+        line: The line of the registration, 1-based.
     """
 
     kind: str
@@ -275,7 +278,7 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """Everything extracted from a file."""
+    """Everything that is extracted from a file."""
 
     language: str
     package: str  # the package or namespace that the file declares, or ""
@@ -298,7 +301,7 @@ class Extract:
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """The data that the index keeps of one file: its extract, and its chunks as bags of words.
+    """The data that the index keeps of one file: its extract, and the words of each chunk with counts (its "bag").
 
     `words` holds the file's distinct words. The bags of all chunks, one after another, are two int32 arrays: positions
     in `words`, and counts; `bag_sizes` says how many entries each chunk has.
@@ -319,5 +322,5 @@ class FileRecord:
 
     @property
     def limit(self) -> str:
-        """Which of `LIMIT_REASONS` keeps the record from being complete; "" if it is complete."""
+        """The reason, one of `LIMIT_REASONS`, why the record is not complete; "" if it is complete."""
         return self.extract.limit

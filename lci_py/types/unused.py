@@ -1,4 +1,4 @@
-"""The values of `lci unused`. Paths are POSIX, relative to the root; lines are 1-based."""
+"""The request and the answer of `lci unused`. Paths are POSIX, relative to the root; lines are 1-based."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CERTAINTIES: tuple[Certainty, ...] = ("certain", "by_name", "tests")
 
 
 class UnusedRequest(NamedTuple):
-    """The flags of `lci unused`."""
+    """A request: the flags of one call of `lci unused`."""
 
     filters: Filters = Filters()
     all: bool = False  # also those that are not certain
@@ -23,19 +23,19 @@ class UnusedRequest(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """A location in the text with the name of a definition."""
+    """A location in the text where the name of a definition stands."""
 
     file: str
     line: int
 
 
 class Unused(NamedTuple):
-    """A definition that the program does not reach.
+    """A definition that the program does not reach by calls or other uses.
 
     Attributes:
-        reason: `unreferenced`, `tests` (only tests use it); if its name occurs, `exported`, `outside` (a base class
-            outside of the repository may call it) or `mentioned` (by a text, or a call that may mean something else).
-        mention: The first location with its name, or the first in a test.
+        reason: `unreferenced`; `tests` (only tests use the definition). If its name occurs: `exported`; `outside` (a
+            base class outside of the repository may call it); `mentioned` (in a text, or a call that may mean another).
+        mention: The first location with the name; for `tests`, the first in a test.
     """
 
     place: Place
@@ -46,7 +46,7 @@ class Unused(NamedTuple):
 
 
 class UnusedAnswer(NamedTuple):
-    """The definitions, by certainty, path and line."""
+    """The result of `lci unused`: the definitions, by certainty, path and line."""
 
     request: UnusedRequest
     results: tuple[Unused, ...]

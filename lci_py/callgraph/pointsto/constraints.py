@@ -72,7 +72,7 @@ _OPERATORS = frozenset(
 
 
 def methods_called(name: str) -> tuple[str, ...]:
-    """The methods that an implicit call of a special method may run: the first of them that the object has.
+    """The methods that an implicit call of the special method `name` may run: the first one that the object has runs.
 
     Source:
         The Python language reference, 3.3 ("Special method names").
@@ -83,7 +83,7 @@ def methods_called(name: str) -> tuple[str, ...]:
 
 
 class Site(NamedTuple):
-    """A call: the nodes of its result and callee, its origin (a call in the text), flags, and arguments."""
+    """A call: nodes of result and callee, the origin (a call in the text), flags, and (position, node) arguments."""
 
     result: int
     callee: int
@@ -93,17 +93,17 @@ class Site(NamedTuple):
 
 
 class Function(NamedTuple):
-    """The parts of a function that calls of it need.
+    """The parts of a function that the analysis of a call needs. A *node* is a variable of the program.
 
     Attributes:
         flags, owner, result, item: As in `source.dataflow.constraints.Function`.
         first: Node of its first parameter; 0 if it has none.
-        this: Node of the receiver object, if it is no ordinary parameter; else 0.
-        has_this: Whether it has such a receiver.
+        this: Node of the receiver object (`this`), if that is not an ordinary parameter; else 0.
+        has_this: Whether the receiver object is not an ordinary parameter.
         receiver: Node of the receiver object, whether or not it is a parameter; 0 if there is none.
-        shift: 1 if the receiver is an ordinary parameter, else 0.
+        shift: 1 if the receiver object is an ordinary parameter (`self`), else 0.
         singles: Node and name of each parameter that takes one argument.
-        rest, named_rest: Nodes of the parameters that take all other arguments; None if there are none.
+        rest, named_rest: Nodes of the parameters for further arguments by position and by name; None if missing.
     """
 
     flags: int
@@ -141,8 +141,8 @@ class Functions:
 
         Args:
             functions: int64 [f, 6], as in `Program.functions`.
-            parameters: int64 [p, 3], the parameters of all functions.
-            python: bool [f], whether each is a Python function.
+            parameters: int64 [p, 3], as in `Program.parameters`, for all functions.
+            python: bool [f], whether each function is in Python.
         """
         self.results = functions[:, [RESULT, ITEM]].reshape(-1)
         self._rows, self._parameters = functions.tolist(), parameters.tolist()
@@ -182,17 +182,17 @@ class Functions:
 
 
 class Constraints:
-    """The variables ("nodes") of a program, their possible values, and how these are used.
+    """The variables ("nodes") of a program, their possible values, and the uses of these values.
 
-    Most constraints come from the program's text: they are arrays, sorted by the node whose values they use. The others
-    arise during propagation. For each value that reaches a use, one of `on_load`, `on_store`, `on_bind`, `on_call` and
-    `on_each` is called: subclasses define there the members of values, and the effects of calls.
+    Most constraints come from the program's text: they are arrays, sorted by the node whose values they use. Further
+    constraints arise during propagation. For each value that reaches a use, one of `on_load`, `on_store`, `on_bind`,
+    `on_call` and `on_each` is called. Subclasses define there the members of values, and the effects of calls.
 
     Attributes:
-        names: Names and keys to their numbers.
+        names: Maps names and keys to their numbers.
         functions: All functions, with nodes and names as the program numbers them.
-        class_named, class_python: Per class, whether it has a symbol, and whether it is Python.
-        sites: Calls as `Site`, with the start and end of their arguments in `arguments`; calls of the text come first.
+        class_named, class_python: Per class, whether it has a symbol, and whether it is in Python.
+        sites: Calls: the fields of `Site`, but the start and end in `arguments`; calls in the text come first.
         last_names: Per node, the last name of the expression that it stands for in the text.
         typed: int64 [n, 2], node of a variable with a declared type, and node of that type.
     """
@@ -245,14 +245,14 @@ class Constraints:
     # --- numbers --------------------------------------------------------------------------------------------------
 
     def name(self, text: str) -> int:
-        """The number of a name; added if it is new."""
+        """The number of a name; a new name is added."""
         found = self.names.get(text)
         if found is None:
             found = self.names[text] = len(self.names)
         return found
 
     def text(self, name: int) -> str:
-        """A name by its number."""
+        """The name that has a number; the inverse of `name`."""
         if len(self._texts) <= name:
             self._texts = list(self.names)
         return self._texts[name]
@@ -264,14 +264,14 @@ class Constraints:
         return len(self._held) - 1
 
     def take_nodes(self, number: int) -> int:
-        """Create `number` nodes and return the first."""
+        """Create `number` nodes and return the number of the first node."""
         first = len(self._held)
         self._held.extend([()] * number)
         self._uses.extend([()] * number)
         return first
 
     def site(self, number: int) -> Site:
-        """A call by its number."""
+        """The call that has a number."""
         result, callee, origin, flags, start, stop = self.sites[number]
         return Site(result, callee, origin, flags, tuple(self.arguments[start:stop]))
 
@@ -288,14 +288,14 @@ class Constraints:
         return bool(self._uses[node]) or node in self._passed
 
     def object_of(self, what: str, number: int) -> int:
-        """The object created for something, once: for a function's rest parameter, for its generator, ..."""
+        """The object for a purpose (`what`) and a number, such as "rest" and a function; it is created once."""
         found = self._made.get((what, number))
         if found is None:
             found = self._made[what, number] = self.new_object(what in _PLAIN)
         return found
 
     def new_object(self, plain: bool = False) -> int:
-        """A new container; a plain one has no methods of lists and maps."""
+        """Create an object; if `plain`, it is no container: it lacks the methods of lists and maps."""
         self._objects += 1
         found = value_of(OBJECT, self._objects)
         if plain:
@@ -307,7 +307,7 @@ class Constraints:
         return value in self._plain
 
     def pair(self, kind: int, first: int, second: int) -> int:
-        """A value made of two parts, such as a bound method or `super()`."""
+        """A value that has two parts, such as a bound method or `super()`."""
         key = (first << _BITS | kind, second)
         found = self._pairs.get(key)
         if found is None:
@@ -320,17 +320,17 @@ class Constraints:
         return self._pair_list[number_of(value)]
 
     def values(self, node: int) -> tuple[int, ...]:
-        """The possible values of a node, in the order of their arrival."""
+        """The possible values of a node, in the order in which they arrived."""
         return self._held[node]
 
     # --- constraints ----------------------------------------------------------------------------------------------
 
     def settle(self, rows: NDArray[Any], passed: NDArray[Any]) -> None:
-        """Set the constraints of the text. Call it once, when all nodes of the text exist.
+        """Set the constraints that the program's text gives. Call it once, when all nodes of the text exist.
 
         Args:
             rows: int64 [4, n]: kind of use, the node whose values are used, and two operands.
-            passed: Nodes that are arguments, or are stored.
+            passed: Nodes that are passed as arguments, or are stored.
         """
         rows = self._of_use(rows[:, rows[1] > 0], passed)  # node 0 stands for unknown values
         rows = rows[:, np.argsort(rows[1], kind="stable")]
@@ -351,7 +351,7 @@ class Constraints:
         self._followed.update(nodes[np.isin(kinds, list(_OF_CALLS))].tolist())
 
     def _of_use(self, rows: NDArray[Any], passed: NDArray[Any]) -> NDArray[Any]:
-        """The constraints without those whose results are never used."""
+        """The constraints (rows) without those that only fill nodes which nothing uses."""
         kept = np.zeros(len(self._held), np.bool_)
         kept[[source >> 32 for source in self._copied]] = True
         kept[[use[1] for use in self._known]] = True
@@ -398,8 +398,9 @@ class Constraints:
             self.dropped.update(held)
 
     def load(self, node: int, target: int, key: int, on: int = 0) -> None:
-        """Add a constraint: `target` may hold the member `key` of each value of `node`, bound to the object `on` if
-        given."""
+        """Add a constraint: `target` may hold the member `key` of each value of `node`. If `on` is not 0, a method is
+        bound to the object `on`.
+        """
         if self._is_new((LOAD, node, target, key, on)):
             self._add(node, (LOAD, target, key, on))
             if self._nested == _MOST_NESTED:
@@ -411,7 +412,7 @@ class Constraints:
             self._nested -= 1
 
     def store(self, node: int, key: int, source: int) -> None:
-        """Add a constraint: every value of `source` becomes a member of each value of `node`."""
+        """Add a constraint: every value of `source` becomes the member `key` of each value of `node`."""
         if self._is_new((STORE, node, key, source)):
             self._add(node, (STORE, key, source, 0))
             for value in self._held[node]:
@@ -424,7 +425,7 @@ class Constraints:
             self._later.extend((site, value) for value in self._held[node])
 
     def each(self, node: int, site: int) -> None:
-        """Add a constraint: every value of `node` is iterated at a site, or one of its methods is called implicitly."""
+        """Add a constraint: every value of `node` is iterated at a site, or its method is called implicitly."""
         if self._is_new((EACH, node, site)):
             self._add(node, (EACH, site, 0, 0))
             if self.calling:
@@ -432,18 +433,18 @@ class Constraints:
                     self.on_each(site, value)
 
     def bind(self, source: int, target: int, on: int) -> None:
-        """As `copy`, but a function becomes a method bound to the object `on`."""
+        """Add a constraint as `copy`, but a function becomes a method bound to the object `on`."""
         if self._is_new((BIND, source, target, on)):
             self.bind_new(source, target, on)
 
     def bind_new(self, source: int, target: int, on: int) -> None:
-        """As `bind`, unless source and target are bound already."""
+        """Add a constraint as `bind`, which is known to be new."""
         self._add(source, (BIND, target, on, 0))
         for value in self._held[source]:
             self.on_bind(value, target, on)
 
     def _is_new(self, use: tuple[int, ...]) -> bool:
-        """Record a use (its kind, the node whose values are used, operands); returns whether it is new."""
+        """Record a use (its kind, the node whose values are used, operands), and return whether it is new."""
         known = len(self._known)
         self._known.add(use)
         return len(self._known) != known
@@ -460,7 +461,7 @@ class Constraints:
             self._followed.add(node)
 
     def _append(self, node: int, use: int) -> None:
-        """Append a use to a node that already has many."""
+        """Append a use to a node that already has many uses."""
         uses = self._uses[node]
         if isinstance(uses, tuple):
             self._uses[node] = [*uses, use]
@@ -477,7 +478,7 @@ class Constraints:
             self._queue.append((node, value))
 
     def make_room(self, node: int) -> None:
-        """Raise the value limit of a node, and of variables that are direct copies of it, to that of a container."""
+        """Raise the value limit of a node, and of nodes that copy from it in a few steps, to that of a container."""
         roomy = self._roomy
         pending = [(node, 0)]
         for at, hops in pending:
@@ -487,11 +488,11 @@ class Constraints:
                     pending += [(use, hops + 1) for use in self._uses[at] if use >= 0]
 
     def is_roomy(self, node: int) -> bool:
-        """Whether a node has the higher value limit of a container."""
+        """Whether a node has the value limit of a container, which is higher."""
         return node in self._roomy
 
     def _is_full(self, node: int, value: int) -> bool:
-        """Whether a node that holds `MOST_VALUES` rejects a further value."""
+        """Whether a node that holds at least `MOST_VALUES` values rejects a further value."""
         if node in self._roomy and value & KIND in _STORED and len(self._held[node]) < MOST_STORED_VALUES:
             return False
         self.dropped.add(value)
@@ -500,7 +501,7 @@ class Constraints:
     # --- propagation ----------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin to propagate. All files must have been added."""
+        """Queue all values for propagation. All files must have been added."""
         self._queue = [
             (node, value)
             for node, (held, uses) in enumerate(zip(self._held, self._uses, strict=True))
@@ -511,7 +512,7 @@ class Constraints:
     def start_calling(self) -> None:
         """Follow calls from now on. The bases of classes must be known.
 
-        Before, values have only passed through uses other than calls.
+        Until then, values only pass through uses other than calls.
         """
         self.calling = True
         table, later, uses_of = self._table, self._later, self._uses

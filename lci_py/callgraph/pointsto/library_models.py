@@ -1,4 +1,4 @@
-"""Models of built-in functions and containers: the effect of `map`, `append` or `apply` on functions and objects."""
+"""Models of built-in functions and containers: the effects of `map`, `append` or `apply` on functions and objects."""
 
 from __future__ import annotations
 
@@ -73,26 +73,26 @@ METHODS = _PUTTERS | _SETTERS | _GETTERS | _PAIRED | _CALLERS | _OF_PARSERS | _S
 
 
 class Calls(Protocol):
-    """The interface of the solver that the library models use."""
+    """The part of the solver that the library models use."""
 
     @property
     def points(self) -> PointsTo: ...
 
     def link(self, site: int, function: int, obj: int) -> None:
-        """Add a call of a function at a site."""
+        """Add a call of a function on an object (0: none) at a site."""
 
     def synthetic(self, key: tuple[object, ...], site: Site) -> int:
-        """Create a call that is not in the text; returns its number."""
+        """Create a call that is not in the text, once per key, and return its number."""
 
     def implicit_call(self, site: int, node: int, name: str) -> None:
-        """Add an implicit call of a special method of a value."""
+        """Add an implicit call of the special method `name` on the values of a node."""
 
     def iterate(self, site: int, node: int) -> int:
-        """Add a loop over a value, and return the node of its elements."""
+        """Add a loop over the values of a node, and return the node of the elements."""
 
 
 class Library:
-    """The effects of calls of functions and methods from libraries."""
+    """Applies the effects of calls of library functions and methods."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -187,7 +187,7 @@ class Library:
             points.copy(source, call.result)
 
     def _of_parser(self, site: int, call: Site, value: int, name: str) -> None:
-        """Apply a method of argparse: the result of a parser has the defaults of all its arguments."""
+        """Apply a method of argparse. A parser and its result are one object, so that the result has all defaults."""
         points = self._points
         if name == "set_defaults":
             self._put_named(call, value)
@@ -199,7 +199,7 @@ class Library:
             points.give(call.result, value)
 
     def _put_named(self, call: Site, value: int) -> None:
-        """Store the arguments that are passed by name as attributes of an object."""
+        """Store the arguments that a call passes by name as attributes of an object."""
         for position, source in call.arguments:
             if position < 0:
                 self._points.copy(source, self._points.field(value, ~position))
@@ -351,7 +351,7 @@ class Library:
         self._call_each(site, arguments[1], items, "map")
 
     def _index_pairs(self, site: int, call: Site, arguments: list[int]) -> None:
-        """Make the result pairs of a key and an element."""
+        """Make the result of `enumerate` or `Object.entries`: pairs of a key and an element."""
         self._pairs(site, call, arguments[:1], "1")
 
     def _create(self, site: int, call: Site, arguments: list[int]) -> None:

@@ -1,4 +1,4 @@
-"""Members of values: of objects, instances, classes, modules and functions.
+"""Models the members of values: of objects, instances, classes, modules and functions.
 
 Instances are distinguished by class, containers by where they are created.
 
@@ -44,15 +44,15 @@ OF_FUNCTIONS = frozenset({"call", "apply", "bind"})
 
 
 class PointsTo(Constraints):
-    """Constraints with a model of members. The effect of calls is left to subclasses (`on_call`)."""
+    """Adds a model of members to the constraints. Subclasses or users define the effect of calls (`on_call`)."""
 
     def __init__(
         self, submodule: Callable[[int, str], tuple[int, ...]], methods: frozenset[str], language: str
     ) -> None:
-        """Args:
-        submodule: (file, name) to the files of a module inside the package that the file stands for.
-        methods: Names of the methods of containers.
-        language: The language of the files whose classes may have bases from libraries.
+        """Prepares an empty analysis. `methods` are the names of the methods of containers.
+
+        `submodule` takes (file, name) and returns the files of a module inside the package that the file stands for.
+        `language` is the language of the files whose classes may have bases from libraries.
         """
         super().__init__()
         self.submodule = submodule
@@ -88,7 +88,7 @@ class PointsTo(Constraints):
         self.start_calling()
 
     def _library_hooks(self, number: int) -> tuple[Hook, ...]:
-        """The hooks of a class: methods that its base classes from libraries call."""
+        """The hooks of a class: its methods that base classes from libraries call."""
         found: list[Hook] = []
         for value in [value for node in self.bases[number] for value in self.values(node)]:
             module, name = value, ""
@@ -100,14 +100,14 @@ class PointsTo(Constraints):
         return tuple(found)
 
     def hooks_in(self, number: int, hooks: Iterable[Hook]) -> list[int]:
-        """The names of a class's methods that are hooks, ascending."""
+        """The names (numbers) of a class's methods that are among the hooks, ascending."""
         hooks = tuple(hooks)
         names = {name for owner in self.lineage(number) for name in self._names_of.get(owner, ())}
         return sorted(name for name in names if any(hook.has(self.text(name)) for hook in hooks))
 
     @cached_property
     def patterns(self) -> dict[int, re.Pattern[str]]:
-        """Names with a computed part, as in `getattr(x, "visit_" + kind)`: number to a pattern of possible names."""
+        """Maps the number of a partly computed name, as in `getattr(x, "visit_" + kind)`, to a pattern of names."""
         return {
             number: re.compile(r"\w+" if text == ir.ANY_NAME else r"\w+".join(map(re.escape, text.split("*"))))
             for text, number in self.names.items()
@@ -115,7 +115,7 @@ class PointsTo(Constraints):
         }
 
     def matching(self, value: int, key: int) -> list[int]:
-        """The names of members (of a class, its instances or a module) that a pattern matches, ascending."""
+        """The members of `value` (a class, an instance or a module) whose names match the pattern `key`, ascending."""
         pattern = self.patterns[key]
         if value & KIND == MODULE:
             known = set(self.exports.get(number_of(value), ()))
@@ -128,14 +128,14 @@ class PointsTo(Constraints):
 
     @cached_property
     def _names_of(self) -> dict[int, list[int]]:
-        """Class to the names of its own members."""
+        """Maps a class to the names of the members that it defines."""
         found: dict[int, list[int]] = {}
         for owner, name in self.members:
             found.setdefault(owner, []).append(name)
         return found
 
     def keys(self, obj: int) -> list[tuple[int, int]]:
-        """The members of an object: key and node of each."""
+        """The members of an object, each as (key, node)."""
         return list(self._keys.get(obj, ()))
 
     def field(self, obj: int, key: int) -> int:
@@ -238,7 +238,7 @@ class PointsTo(Constraints):
             self.load(found, target, key, on)
 
     def prototype(self, value: int) -> int:
-        """The node of an object's prototypes, which are searched for members that the object lacks."""
+        """The node of an object's prototypes (objects that are searched for members which the object lacks)."""
         found = self._prototypes.get(value)
         if found is None:
             found = self._prototypes[value] = self.node()
@@ -247,7 +247,7 @@ class PointsTo(Constraints):
         return found
 
     def _of_instance(self, value: int, key: int) -> int:
-        """The node of a member of an instance; created once per class and name, since it is used often."""
+        """The node of a member of an instance. It is created once per class and name, since it is used often."""
         found = self._resolved[value, key] = self.node()
         lineage = self.lineage(number_of(value))
         fields, awaited = self._fields, self._awaited
@@ -267,11 +267,11 @@ class PointsTo(Constraints):
         return found
 
     def _is_element(self, key: int) -> bool:
-        """Whether a key is that of an element rather than a name."""
+        """Whether a key stands for an element of a container rather than for a member with a name."""
         return key == 0 or self.text(key)[0] in "\"'0123456789"
 
     def _methods_of(self, lineage: Sequence[int], name: str) -> list[Function]:
-        """The method of a name in a lineage; several if one class defines it more than once."""
+        """The methods of a name in a lineage (class and bases): several if a class defines the name repeatedly."""
         number = self.names.get(name, -1)
         node = next((self.members[owner, number] for owner in lineage if (owner, number) in self.members), 0)
         return [self.functions[number_of(value)] for value in self.values(node) if value & KIND == FUNC]
@@ -305,16 +305,17 @@ class PointsTo(Constraints):
         self._of_library(target, key, on)
 
     def _of_library(self, target: int, key: int, on: int) -> None:
-        """Give `target` a method of a library class, if that method calls hooks of the object or class."""
+        """Give `target` the method `key` of a library class, if that method calls hooks of the object or class `on`."""
         if key in self._callers_of_hooks and on & KIND in (INSTANCE, CLASS):
             name = self.text(key)
             if any(name in hook.callers for hook in self.hooks.get(number_of(on), ())):
                 self.give(target, self.pair(METHOD, on, key))
 
     def _of_modules(self, file: int, target: int, key: int) -> None:
-        """Copy the value of a name in a module. If the module lacks the name, search the modules that it imports by
-        `*`, directly or indirectly; then its submodules. The search ends after `_STARS` imports: thousands of modules
-        may import all names of one another."""
+        """Copy the value of a name in a module to `target`. If the module lacks the name, search the modules that it
+        imports by `*`, directly or indirectly, and then its submodules. The search ends after `_STARS` imports:
+        thousands of modules may import each other's names.
+        """
         seen: set[int] = set()
         left = _STARS
         pending = [(-1, iter((file,)))]  # a module, and those whose names it takes over
@@ -343,7 +344,7 @@ class PointsTo(Constraints):
                     is_bound.append(False)
 
     def _copy_export(self, exports: dict[int, int], target: int, key: int) -> bool:
-        """Copy a module's export of a name; False if there is none."""
+        """Copy a module's export of a name to `target`; returns False if the module does not export the name itself."""
         node = exports.get(key)
         if node is not None:
             self.copy(node, target)
@@ -411,7 +412,7 @@ class PointsTo(Constraints):
         return list(dict.fromkeys(number_of(value) for value in held if kind_of(value) == CLASS))
 
     def lineage_of(self, obj: int, after: int) -> tuple[int, ...]:
-        """The part of an object's lineage that follows one of its classes."""
+        """The classes after the class `after` in an object's lineage (its class and bases, in search order)."""
         if kind_of(obj) not in (INSTANCE, CLASS):
             return ()
         lineage = self.lineage(number_of(obj))

@@ -117,7 +117,7 @@ def _take_files(
 
 
 def _import(to: Constraints, file: int, node: int, targets: list[int], name: int, python: bool) -> None:
-    """Bind a variable to a name of the imported files; to the files' modules themselves if `name` is "" or "*"."""
+    """Bind a variable to a name of the imported files; to the modules (files) themselves if `name` is "" or "*"."""
     whole = name in (0, to.name("*"))
     for target in targets:
         if target == file:
@@ -153,7 +153,7 @@ def _renumber(
     rows: NDArray[Any], of_rows: NDArray[Any], names: NDArray[Any], first_name: NDArray[Any], bases: NDArray[Any],
     first_function: NDArray[Any], first_class: NDArray[Any],
 ) -> None:  # fmt: skip
-    """Replace the numbers local to files by those of the program, in place."""
+    """Replace the numbers that are local to files by the numbers of the whole program, in place."""
     operands = OPERANDS[rows[:, 0]]
     for place in range(3):
         kinds, numbers = operands[:, place], rows[:, place + 1]
@@ -169,7 +169,7 @@ def _renumber(
 def _calls(
     program: Program, to: Constraints, rows: NDArray[Any], of_rows: NDArray[Any]
 ) -> tuple[list[NDArray[Any]], list[NDArray[Any]]]:
-    """Add the calls and loops; returns them as uses, and the nodes of their arguments."""
+    """Add calls and loops. Returns (uses, arguments): the calls as constraints, and the nodes of their arguments."""
     kinds = rows[:, 0]
     at = np.flatnonzero(np.isin(kinds, ir.SITE_KINDS))
     chosen, of_chosen = rows[at], of_rows[at]
@@ -200,7 +200,7 @@ def _calls(
 
 
 def _callable_names(to: Constraints, rows: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
-    """The names of implicit calls for which some class may have a method or a descriptor."""
+    """The names of implicit calls that can run something: some class has such a method, or a descriptor."""
     members = set(np.unique(rows[rows[:, 0] == ir.MEMBER, 2]).tolist())
     texts = list(to.names)
     described = [end for end, name in (("()", "__get__"), ("=", "__set__")) if to.names.get(name, -1) in members]

@@ -1,4 +1,4 @@
-"""The points-to analysis of a repository, for a full link and for a refresh."""
+"""Runs the points-to analysis of a repository, for a full link and for a refresh."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 
 class Nodes(NamedTuple):
-    """The first symbol and the first anonymous function of each file, and their total numbers: [files + 1]."""
+    """[files + 1] each: first symbol and first anonymous function of each file; at the end, how many exist in all."""
 
     first_symbol: NDArray[Any]
     first_lambda: NDArray[Any]
 
 
 def program_of(tables: Tables, sites: SiteCounts, files: Iterable[int]) -> Program:
-    """The constraints of the given files, as far as the analysis covers them."""
+    """The constraints of some files, without files that the analysis does not cover."""
     look_ups = LookUps(tables, sites)
     imports = Meanings(look_ups)
     found = []
@@ -109,7 +109,7 @@ def solve_program(program: Program, tables: Tables) -> Solution:
 
 
 class Submodules:
-    """Finds a module's file in a package or folder, which is given as its `__init__` or index file."""
+    """Finds the file of a module inside a package or folder. The package is given as its `__init__` or index file."""
 
     def __init__(self, places: Mapping[str, int], heads: Sequence[FileHead]) -> None:
         self._places = places
@@ -124,7 +124,7 @@ class Submodules:
 
 
 def followed_edges(program: Program, solution: Solution, graph: Nodes) -> NDArray[Any]:
-    """The edges of calls of functions as values: int32 [5, n], source, target, kind, line and step; distinct."""
+    """The edges that the analysis found: int32 [5, n], source, target, kind, line and step; distinct."""
     check_places(program, np.diff(graph.first_symbol), np.diff(graph.first_lambda))
     check_solution(program, solution)
     n_symbols, n_files = int(graph.first_symbol[-1]), len(graph.first_symbol) - 1
@@ -170,7 +170,7 @@ def _distinct(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _group_sizes(rows: NDArray[Any]) -> NDArray[Any]:
-    """int64 [n]: for each column, the number of columns equal to it. Equal columns are adjacent."""
+    """int64 [n]: for each column of `rows`, the number of equal columns. Equal columns are adjacent."""
     first = np.ones(rows.shape[1], np.bool_)
     first[1:] = (rows[:, 1:] != rows[:, :-1]).any(axis=0)
     sizes = np.diff(np.append(np.flatnonzero(first), rows.shape[1]))
@@ -180,8 +180,8 @@ def _group_sizes(rows: NDArray[Any]) -> NDArray[Any]:
 def reconcile(tables: Tables, named: NDArray[Any], followed: NDArray[Any], nodes: Nodes) -> NDArray[Any]:
     """The edges of the points-to analysis that do not contradict names and types: int32 [5, k].
 
-    If a declared type determines the callee, the object must have that type or a derived one, and its override runs. An
-    edge to a method of the same name in another type contradicts the declaration and is dropped.
+    If a declared type determines the callee, the object has that type or a derived type, whose override then runs. An
+    edge to a method of the same name in any other type contradicts the declaration and is dropped.
 
     Args:
         named: int32 [5, n], edges found by names and types: source, target, kind, line and step.
@@ -204,8 +204,9 @@ def reconcile(tables: Tables, named: NDArray[Any], followed: NDArray[Any], nodes
 
 
 def _declared_targets(named: NDArray[Any], followed: NDArray[Any]) -> tuple[dict[tuple[int, int], set[int]], list[int]]:
-    """(Source, line) to the targets of the calls there by names and types; and the edges of the points-to analysis that
-    lead from such a line to other targets."""
+    """(targets, others): a dict from (source, line) to the targets of calls in that line by names and types; and the
+    indices of the edges in `followed` that lead from such a line to other targets.
+    """
     asks = np.isin(named[0], followed[0], kind="table")  # before a copy of all edges is made
     calls = named[:, asks & (named[2] == CALLS)]
     ours, theirs = (rows[0].astype(np.int64) << 32 | rows[3] for rows in (followed, calls))
@@ -243,7 +244,7 @@ def _derives(bases: dict[int, list[int]], owner: int, other: int) -> bool:
 
 
 def _names(tables: Tables, nodes: Nodes, wanted: Iterable[int]) -> dict[int, tuple[str, int]]:
-    """Symbol to its name and its enclosing symbol, or -1; only of files that the analysis covers."""
+    """Maps symbols to (name, enclosing symbol or -1); files that the analysis does not cover are left out."""
     numbers = np.array(sorted(wanted), np.int64)
     numbers = numbers[(numbers >= 0) & (numbers < int(nodes.first_symbol[-1]))]
     files = np.searchsorted(nodes.first_symbol, numbers, side="right") - 1
@@ -258,12 +259,12 @@ def any_followed(tables: Tables, files: Iterable[int]) -> bool:
 
 
 def _is_followed(head: FileHead) -> bool:
-    """Whether the analysis covers a file. It leaves out tests: the program never calls their test doubles."""
+    """Whether the analysis covers a file: no test, since the program never calls the test doubles."""
     return has_rule(head.language, "lowered") and not head.test
 
 
 def anonymous_functions(tables: Tables, first_symbol: NDArray[Any], files: Sequence[int]) -> NDArray[Any]:
-    """int32 [3, n]: the enclosing symbol of each anonymous function of the files, its first and its last line."""
+    """int32 [3, n]: for each anonymous function of the files, its enclosing symbol, first line and last line."""
     rows = [
         (int(first_symbol[file]) + item.symbol if item.symbol >= 0 else -1, item.line, item.end_line)
         for file in files

@@ -45,14 +45,10 @@ _MOST_MATCHING = 200
 
 
 class Solver:
-    """Solves one program, once."""
+    """Solves one program; a second program needs a new solver."""
 
     def __init__(self, program: Program, submodule: Callable[[int, str], tuple[int, ...]], language: str = "") -> None:
-        """Args:
-        program: The program, which has been checked.
-        submodule: (file, name) to the files of a module inside the package that the file stands for.
-        language: The language of the files whose classes may have bases from libraries.
-        """
+        """Prepares to solve a checked program; see `PointsTo` for the other arguments."""
         self.points = PointsTo(submodule, METHODS, language)
         self._packages = hook_packages(language)
         self._program = program
@@ -102,7 +98,7 @@ class Solver:
         return any(name in numbers for _, name in self.points.members)
 
     def _give_declared(self) -> None:
-        """Give variables without values an object of their declared type: the callers of a library are elsewhere."""
+        """Give variables without values an object of their declared type: callers outside the repository pass it."""
         values = self.points.values
         given = [(node, value) for node, of in self.points.typed.tolist() if not values(node) for value in values(of)]
         for node, value in given:
@@ -116,7 +112,7 @@ class Solver:
         )
 
     def _is_by_pattern(self, value: int) -> bool:
-        """Whether a value represents all members of an object whose names match a pattern."""
+        """Whether a value stands for all members of an object whose names match a pattern."""
         return value & KIND == METHOD and self.points.parts(value)[1] in self.points.patterns
 
     # --- calls ----------------------------------------------------------------------------------------------------
@@ -162,8 +158,9 @@ class Solver:
             self._library.function(site, points.text(number_of(value)))
 
     def _run_hooks(self, site: int, number: int, hooks: Iterable[Hook], caller: int = 0) -> None:
-        """Add calls of a class's hooks on an object of it; `caller` is the name of the library method that calls
-        them."""
+        """Add calls of a class's hooks (methods that a library calls) on an object of the class. `caller` is the name
+        (its number) of the library method that calls them.
+        """
         points = self.points
         _, callee, origin, *_ = points.sites[site]
         obj = value_of(INSTANCE, number)
@@ -178,7 +175,7 @@ class Solver:
             points.call(target, inner)
 
     def _enclosing_class(self, origin: int) -> int:
-        """The class of the method that contains a call of the text; -1 if there is none."""
+        """The class of the method that contains the call `origin` of the text; -1 if the call is in no method."""
         if not self._callers:
             first = self._program.starts(FUNCTIONS)[self._program.owners(SITES)]
             callers = self._program.callers
@@ -187,7 +184,7 @@ class Solver:
         return self.points.functions[function].owner if function >= 0 else -1
 
     def _called_by_pattern(self, site: int, owner: int, key: int) -> None:
-        """Add calls of all members whose names match a pattern."""
+        """Add calls of all members of the value `owner` whose names match the pattern `key`."""
         points = self.points
         holder = points.object_of("matching", owner)
         for name in points.matching(owner, key)[:_MOST_MATCHING]:
@@ -196,14 +193,14 @@ class Solver:
             points.call(target, site)
 
     def _holding(self, value: int) -> int:
-        """A node that holds only this value."""
+        """The node that holds only this value."""
         points = self.points
         node = points.field(points.object_of("holder", value), 0)
         points.give(node, value)
         return node
 
     def link(self, site: int, function: int, obj: int) -> None:
-        """Add a call of a function, on an object or on none (0)."""
+        """Add a call of a function on the object `obj`; 0 if there is no object."""
         points = self.points
         known = points.functions[function]
         shift = 0
@@ -228,7 +225,7 @@ class Solver:
             points.copy(known.result, result)
 
     def _pass(self, arguments: Iterable[tuple[int, int]], known: Function, function: int, shift: int) -> None:
-        """Pass the arguments of a call to a function's parameters, skipping the first `shift` parameters."""
+        """Copy the arguments of a call to a function's parameters; the first `shift` parameters get none."""
         points = self.points
         singles, rest, named = known.singles, known.rest, known.named_rest
         if rest is not None:
@@ -273,7 +270,7 @@ class Solver:
             self._edge(site, ~number)
 
     def _constructor(self, site: int, lineage: Iterable[int], obj: int, names: tuple[int, ...] = ()) -> bool:
-        """Add a call of the first constructor in a lineage on `obj`; returns False if there is none."""
+        """Add a call of the first constructor in a lineage (a class and its bases) on `obj`; False if there is none."""
         points = self.points
         for owner in lineage:
             for name in names or self._constructors:
@@ -292,13 +289,13 @@ class Solver:
         self.link(site, number_of(value), made)
 
     def synthetic(self, key: tuple[object, ...], site: Site) -> int:
-        """The number of a call that is not in the text; created once per key."""
+        """The number of a call that is not in the text; the call is created once per key."""
         if key not in self._extra:
             self._extra[key] = self.points.add_site(site)
         return self._extra[key]
 
     def _iterate_value(self, site: int, value: int) -> None:
-        """Apply a loop over a value, or an implicit call on it."""
+        """Apply a loop over a value, or an implicit call of one of its methods."""
         points = self.points
         if name := implicit_name(points.sites[site][1]):
             if (target := self._special_method(value, name)) >= 0:
@@ -326,11 +323,11 @@ class Solver:
             points.load(made, each.result, 0)
 
     def implicit_call(self, site: int, node: int, name: str) -> None:
-        """Add a call of a special method that a built-in function makes: `len(x)` calls `x.__len__()`."""
+        """Add a call of a special method by a built-in function: `len(x)` calls `x.__len__()`."""
         self._each_at(site, implicit_callee(node, self.points.name(name)), node)
 
     def iterate(self, site: int, node: int) -> int:
-        """Add a loop over a value that a built-in function makes, as `list(x)`; returns the node of the elements."""
+        """Add a loop that a built-in function makes, such as `list(x)`; returns the node of the elements."""
         return self.points.sites[self._each_at(site, node, node)][0]
 
     def _each_at(self, site: int, callee: int, node: int) -> int:
@@ -343,7 +340,7 @@ class Solver:
         return self._extra[key]
 
     def _special_method(self, value: int, name: int) -> int:
-        """The node of the method that an implicit call runs on an object; -1 if it has none."""
+        """The node of the method that an implicit call runs on an object; -1 if the object has no such method."""
         found = self._special.get((value, name))
         if found is None:
             found = self._special[value, name] = self._find_special_method(value, name)
@@ -374,7 +371,7 @@ class Solver:
         return -1
 
     def _loaded(self, node: int, name: int) -> int:
-        """The node of a member of the values of a node."""
+        """The node that holds the member `name` of all values of a node."""
         key = ("loaded", node, name)
         if key not in self._extra:
             self._extra[key] = target = self.points.node()
@@ -388,7 +385,7 @@ class Solver:
         self._targets.add((origin, callee, target))
 
     def _callbacks(self) -> None:
-        """Add functions that are passed to an unknown callee, since that may call them.
+        """Add functions that are passed to an unknown callee as targets, since the callee may call them.
 
         Then add functions without callers that are passed to a function of the program and were lost there, because a
         variable had too many values.
@@ -429,13 +426,13 @@ class Solver:
         self._targets.update((origin, -1, number) for origin, number in lost if number not in called)
 
     def _last_name(self, callee: int) -> str:
-        """The last name of the called expression; "" if it has none."""
+        """The last name of the called expression; "" if the expression has no name."""
         names = self.points.last_names
         name = self.points.text(int(names[callee])) if callee < len(names) else ""
         return name.rpartition(".")[2]
 
     def _take_hooks(self, callee: int, origin: int, passed: set[int], taken: set[int]) -> None:
-        """Add the hooks of classes and objects that are passed to a library function which calls them."""
+        """Add as targets the hooks (methods that a library calls) of classes and objects passed to `callee`."""
         points = self.points
         for value in sorted(passed):
             number = number_of(value)
@@ -449,5 +446,5 @@ class Solver:
                 self._targets.update((origin, -1, number_of(one)) for one in found if kind_of(one) == FUNC)
 
     def _is_of_object(self, value: int) -> bool:
-        """Whether a value is a built-in method, of a container or function, that has a library model."""
+        """Whether a value is a built-in method of a container or function, for which there is a library model."""
         return kind_of(value) == METHOD and kind_of(self.points.parts(value)[0]) in (OBJECT, FUNC, BOUND)

@@ -1,6 +1,6 @@
-"""Bases of types, the order in which they are searched for members, and derived types.
+"""Finds the bases of types, the order in which they are searched for members, and derived types.
 
-Answers about types of other files than the one being linked are computed once for all files (`LookUps.shared`).
+Answers about types in files other than the one being linked are computed once for all files (`LookUps.shared`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_HEIRS = 12
 
 
 class Bases(NamedTuple):
-    """The bases of a type: types of the repository, and the names of external bases."""
+    """The bases of a type: those in the repository (`own`), and the names of external bases (`library`)."""
 
     own: tuple[Definition, ...]
     library: tuple[str, ...]
@@ -37,10 +37,10 @@ class Ancestry:
         self, look_ups: LookUps, named: Callable[[int, int, str, int], Values],
         shared: tuple[Ancestry, Callable[[], None]] | None,
     ) -> None:  # fmt: skip
-        """Args:
-        named: `Types.named` of the evaluator.
-        shared: The `Ancestry` of the evaluator whose answers all files share, and a function that clears that
-            evaluator's caches. None in that evaluator itself.
+        """Takes `Types.named` of the evaluator that this object belongs to (`named`).
+
+        `shared` is the `Ancestry` of the shared evaluator, whose answers all files share, and a function that clears
+        the caches of that evaluator. It is None in the shared evaluator.
         """
         self._look = look_ups
         self._named = named
@@ -87,7 +87,7 @@ class Ancestry:
         return self._all_bases(owner).own
 
     def hooks(self, owner: Definition) -> tuple[Hook, ...]:
-        """The methods that a type's bases from libraries call on its objects."""
+        """The hooks of a type: the methods of its objects that bases from libraries call."""
         found: dict[Hook, None] = {}
         for current in self.lineage(owner):
             for base in self._all_bases(current).library:
@@ -95,7 +95,7 @@ class Ancestry:
         return tuple(found)
 
     def heirs(self, owner: Definition) -> list[Definition]:
-        """All types derived from a type, directly or not; [] if there are more than `MOST_HEIRS`."""
+        """All types that are derived from a type, directly or indirectly; [] if there are more than `MOST_HEIRS`."""
         return self._look.shared(self._shared_heirs, owner.symbol, self._find_heirs, owner)
 
     def _find_heirs(self, owner: Definition) -> list[Definition]:
@@ -127,7 +127,7 @@ class Ancestry:
         return known
 
     def _find_shared_bases(self, owner: Definition) -> Bases:
-        """The bases of a type, computed with empty caches."""
+        """The bases of a type, for all files: the shared evaluator computes them, with empty caches."""
         assert self._shared is not None
         ancestry, empty = self._shared
         empty()

@@ -1,4 +1,4 @@
-"""The type of an argument, and how well it fits a parameter."""
+"""Types of arguments, and constants that say how well an argument fits a parameter."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ ANY_POINTERS = -1
 
 
 class StaticType(NamedTuple):
-    """A type. `null`, and functions (`->2`, `::`), have names that no type has.
+    """A type. `null` and functions (`->2`, `::`) have names that no real type has.
 
     Attributes:
         name: The name without type arguments.
         arrays: The number of array dimensions or, in C++, of pointers.
         at: The type's definition, if known.
-        file, place, written: Otherwise the file, scope and text that name it; most types are compared by name alone.
+        file, place, written: Else, the file, scope and text that name it; most types are compared by `name` alone.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""From called values to the symbols that run: overloads, constructors, overriding methods."""
+"""Maps called values to the symbols that run: overloads, constructors, overriding methods."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Callees:
     """Finds the targets of a called value, for one file after another.
 
     Attributes:
-        known: Symbol to definition, for all targets of the file's calls.
+        known: Maps symbols to definitions, for all targets of the file's calls.
     """
 
     def __init__(self, look_ups: LookUps, evaluator: Evaluator) -> None:
@@ -42,7 +42,7 @@ class Callees:
         self._interfaces.clear()
 
     def of(self, values: Iterable[Value], arguments: int = UNKNOWN) -> Targets:
-        """The targets of a call of the given values.
+        """The targets of a call of some values.
 
         Args:
             arguments: The number of arguments as in `Call`, for languages in `BY_ARITY`; else `UNKNOWN`.
@@ -76,7 +76,7 @@ class Callees:
                         return
 
     def _overloads(self, at: Definition, arguments: int) -> list[Definition]:
-        """All overloads of a definition; in a language without overloading only the last, which replaces the others."""
+        """All overloads of a definition; in a language without overloading, the last, which replaces the others."""
         facts = self._look.facts(at.file)
         rules = self._look.rules_of[at.file]
         place = at.symbol - facts.first
@@ -103,7 +103,7 @@ class Callees:
         return found[-1:]
 
     def _of_cpp_type(self, method: Definition, name: str, parent: int) -> list[Definition]:
-        """The methods with the name and type of this one, inside the type and outside it."""
+        """The methods that have the name and the type of `method`, defined inside the type or outside of it."""
         if not method.owner:
             owner = self._look.definition(method.file, parent) if parent >= 0 else None
         else:
@@ -119,7 +119,7 @@ class Callees:
         return list(found.values()) or [method]
 
     def _constructors(self, owner: Definition, *, new: bool = False) -> list[Definition]:
-        """The constructors of a type; the type itself if it has none. `new`: whether the call constructs explicitly."""
+        """The constructors of a type; the type itself if it has none. `new`: whether the call is written `new C(x)`."""
         language = self._look.files.heads[owner.file].language
         if has_rule(language, "companions"):
             return self._or_companion(owner, new=new)
@@ -141,8 +141,7 @@ class Callees:
         return [owner]
 
     def _as_constructor(self, at: Definition) -> list[Definition]:
-        """All constructors of a C# class, given the definition its name means, if the class may be its own
-        constructor."""
+        """All constructors of a C# class, given one (`at`), and the class itself if it may construct. Else []."""
         language = self._look.files.heads[at.file].language
         if at.kind != "constructor" or not has_rule(language, "primary_constructors"):
             return []
@@ -150,7 +149,7 @@ class Callees:
         return self._constructors(owner) if owner is not None else []
 
     def _or_companion(self, owner: Definition, *, new: bool) -> list[Definition]:
-        """Scala: `new C(x)` calls the class or another constructor; `C(x)` that of a case class, or an `apply`."""
+        """The targets in Scala of `new C(x)`: the class, its other constructors; of `C(x)`: the class, any `apply`."""
         found: list[Definition] = []
         for item in self._members.companions(owner, of_name=False):
             if item.kind != "object":
@@ -160,7 +159,7 @@ class Callees:
         return found
 
     def with_overriding(self, targets: Targets, values: Values, name: str) -> Targets:
-        """Add the overrides in types that are derived from a receiver's declared type."""
+        """The targets, and the methods that override them in types derived from a receiver's declared type."""
         if not targets or not any(_may_be_derived(value) for value in values):
             return targets
         found = dict(targets)
@@ -177,8 +176,9 @@ class Callees:
         return (*targets, *((symbol, OVERRIDE | mark) for symbol in dict.fromkeys(more)))
 
     def in_derived(self, values: Values, name: str) -> Targets:
-        """The members of a name in types derived from an object's type, or from their other bases: what a mixin calls.
-        Without those in tests, unless the call is in a test."""
+        """The members of a name in types derived from an object's type, or in their other bases: a mixin calls these.
+        Members in tests are left out, unless the call is in a test.
+        """
         heads = self._look.files.heads
         found: dict[int, Definition] = {}
         for heir in [heir for value in values if value.at is not None for heir in self._ancestry.heirs(value.at)]:
@@ -191,7 +191,7 @@ class Callees:
         return tuple((symbol, OVERRIDE | mark) for symbol in found)
 
     def with_implementing(self, targets: Targets, values: Values, name: str) -> Targets:
-        """Add the methods of the types that have all methods of a receiver's interface."""
+        """The targets and, if a receiver is an interface, the methods of types with all the interface's methods."""
         found = dict(targets)
         more: list[int] = []
         for value in values:
@@ -207,14 +207,14 @@ class Callees:
         return (*targets, *((symbol, OVERRIDE | mark) for symbol in dict.fromkeys(more)))
 
     def _implementing(self, interface: Definition) -> list[Definition]:
-        """The types that have all methods of an interface; test doubles only count for calls in tests."""
+        """The types that have all methods of an interface. Types in tests count only for calls in tests."""
         known = self._interfaces.get(interface.symbol)
         if known is None:
             known = self._interfaces[interface.symbol] = self._with_methods(self._method_set(interface))
         return known
 
     def _method_set(self, interface: Definition) -> list[str]:
-        """The names of an interface's methods, including those of embedded interfaces."""
+        """The names of an interface's methods, including the methods of embedded interfaces."""
         found: dict[str, None] = {}
         for one in self._ancestry.lineage(interface):
             if one.kind == "interface":

@@ -1,6 +1,6 @@
-"""Resolves names to definitions: the symbols that a call or a base class means, and the rule that says so.
+"""Resolves names to definitions: the symbols that a call or a base class means, and the step (rule) that found them.
 
-The rules for a call, of which the first match wins: the enclosing scopes; names that the file imports, through
+Several rules are tried for a call, and the first match wins: the enclosing scopes; names that the file imports, through
 re-exports; the object's own type (self, super) and its bases; a receiver whose type is declared or inferred from its
 value; the same package; a name with only one definition in the repository. docs/call-graph.md has the details.
 """
@@ -73,8 +73,8 @@ class FileLinker:
     """Finds the edges of one file after another.
 
     Source:
-        Tracked look-ups, and reuse while no answer has changed, as in build systems: Mokhov, Mitchell and Peyton Jones,
-        "Build systems à la carte", ICFP 2018.
+        Tracked look-ups, whose results are reused while no answer has changed, as in build systems: Mokhov, Mitchell,
+        Peyton Jones, "Build systems à la carte", ICFP 2018.
     """
 
     def __init__(self, look_ups: LookUps) -> None:
@@ -90,7 +90,7 @@ class FileLinker:
         self.overloads = overloads.Overloads(look_ups, self.evaluator, self.callees.known)
 
     def link(self, file: int) -> tuple[list[Edge], set[int]]:
-        """A file's distinct edges, each with the first step that found it; and the keys of its look-ups.
+        """(edges, keys): a file's distinct edges, each with the first step (rule) that found it; its look-up keys.
 
         If linking raises an error, which is a bug of this program, the file has no edges and the key `UNLINKED`: other
         files are not affected, and every refresh tries again.
@@ -183,11 +183,11 @@ class _CallResolver:
         self._test = head.test
 
     def resolve(self, name: str, receiver: str, caller: int, arguments: int = UNKNOWN) -> Targets:
-        """The definitions that a call means, each with its step; [] if they are external or uncertain.
+        """The definitions that a call means, each with its step (rule); [] if they are external or uncertain.
 
         Args:
             name: The called name.
-            receiver: The text before it.
+            receiver: The text before the name.
             caller: The index of the enclosing symbol, or -1.
             arguments: The number of arguments, as in `Call`.
         """
@@ -200,7 +200,7 @@ class _CallResolver:
         return targets
 
     def registered(self, name: str, receiver: str, caller: int, kind: int, place: str) -> Targets:
-        """The functions that a name registers with a framework.
+        """The functions or template files that a name registers with a framework.
 
         Args:
             name, receiver, caller: As in `resolve`.
@@ -223,8 +223,9 @@ class _CallResolver:
         return tuple((symbol, ROUTE + kind | (step & AMBIGUOUS)) for symbol, step in found)
 
     def _templates(self, name: str) -> list[int]:
-        """The files of a template: beside this file if the name is a relative path; else those whose paths end in the
-        name, in the nearest template folder. There may be one for each format."""
+        """The files of a template; there may be one for each format. A relative name means files beside this file; any
+        other name, the files whose paths end in the name, in the nearest template folder.
+        """
         heads, own = self._look.files.heads, self.facts.head.path.split("/")
         endings = ("",) if "." in basename(name) else frameworks.table_of(self._language).templates
         if name.startswith("."):
@@ -244,8 +245,7 @@ class _CallResolver:
         return sorted(nearest[min(nearest)]) if nearest else []
 
     def _fixture(self, name: str, caller: int) -> Targets:
-        """The fixture that pytest passes for a parameter: of the enclosing class, the file, or the nearest
-        `conftest.py`."""
+        """The fixture that pytest passes for a parameter: of the class, the file or the nearest `conftest.py`."""
         around = self.facts.outer[caller] if caller >= 0 else -1
         found = self._look.inside(self.file, around, name) if around >= 0 else None
         found = found or self._look.top(self.file, name)
@@ -281,7 +281,7 @@ class _CallResolver:
         return tuple((symbol, step | mark) for symbol, step in targets.items())
 
     def _accessors(self, value: Value, name: str) -> list[Value]:
-        """The getter of an object's property; the setter if the name ends in `=`."""
+        """The getter of the property `name` of an object; the setter if the name ends in `=`."""
         assert value.at is not None
         bare, wanted = name.removesuffix("="), "setter" if name.endswith("=") else "property"
         for owner in self._evaluate.ancestry.lineage(value.at):
@@ -297,13 +297,14 @@ class _CallResolver:
         return any(symbol in self.known and self.known[symbol].kind == "macro" for symbol, _ in targets)
 
     def meant(self, name: str, receiver: str, caller: int, arguments: int, *, of_macro: bool) -> Targets:
-        """The definitions that a call means, as `resolve`, but without the calls in macros among them. `of_macro`:
-        whether the call is in a macro's text."""
+        """The definitions that a call means, as `resolve`, but without the calls inside macros that it means.
+        `of_macro`: whether the call is itself in a macro's text.
+        """
         self._arguments = arguments if "by_arity" in self._rules else UNKNOWN
         return self._allowed_targets(self._targets_by_name(name, receiver, caller), arguments, of_macro=of_macro)
 
     def in_scope(self, file: int, place: int, name: str, arguments: int) -> Targets:
-        """The definitions that a name in a macro's text means, looked up from a scope of any file."""
+        """The definitions that a name in a macro's text means if it is looked up from a scope of any file."""
         return self._allowed_targets(self._run(self._called_values(file, place, name)), arguments, of_macro=True)
 
     def _allowed_targets(self, targets: Targets, arguments: int, *, of_macro: bool) -> Targets:
@@ -382,8 +383,9 @@ class _CallResolver:
         return targets
 
     def _called_by_library(self, values: Values, name: str) -> Targets:
-        """The hooks that a called library method runs on the object: `run`, if `start` of a thread is called. If the
-        object's type has none, those of derived types."""
+        """The hooks (methods that a library calls) that a library method runs on the object: `start` of a thread calls
+        `run`. If the object's type has no such hook, the hooks of derived types.
+        """
         if name not in frameworks.hook_callers(self._language):
             return ()
         members, ancestry, look = self._evaluate.members, self._evaluate.ancestry, self._look
@@ -420,7 +422,7 @@ class _CallResolver:
         return self._pointers.of_name(caller, name, local=self._is_local(name, caller, of_file=False))
 
     def _is_bound(self, receiver: str, caller: int) -> bool:
-        """Whether a receiver is known to be bound, even if its members are unknown."""
+        """Whether a receiver is known to have a value, even if the members of the value are unknown."""
         steps = parse(receiver)
         if steps and "capital_types" in self._rules and steps[0].name[:1].isupper():
             return True
@@ -432,7 +434,7 @@ class _CallResolver:
         return bool(self._evaluate.names.name(self.file, caller, steps[0].name))
 
     def _is_made_outside(self, value: Value, name: str) -> bool:
-        """Whether a field holds the result of a call to an external name: `this.m = new Map()`."""
+        """Whether a field holds the result of a call of an external name: `this.m = new Map()`."""
         for owner in self._evaluate.ancestry.lineage(value.at) if value.at is not None else ():
             for row in self._look.hints(owner, name):
                 if len(row.expr) == 2 and row.expr[1].kind == CALL:
@@ -473,7 +475,7 @@ class _CallResolver:
         return self._only(name, methods=implicit, free=True, anywhere="program_scope" in self._rules)
 
     def _is_of_library(self, name: str) -> bool:
-        """Whether a name is a macro of an included standard header, and of none of the repository's headers."""
+        """Whether a name is a macro of a standard header that the file includes, and of no header in the repository."""
         header = language_rules.STANDARD_MACROS.get(name, "")
         if not header or "expanding" not in self._rules:
             return False
@@ -481,18 +483,18 @@ class _CallResolver:
         return included and not any(self._look.top(target, name) for target in sorted(self._imported_files))
 
     def _constructed_class(self, value: Value) -> Value:
-        """The class whose constructor an object calls as `this(...)` or `super(...)`."""
+        """The class that `this(...)` or `super(...)` constructs, given the value of `this` or `super`."""
         if value.kind == BASES and value.at is not None:
             bases = [base for base in self._evaluate.ancestry.bases(value.at) if base.kind != "interface"]
             return value._replace(kind=CLASS, at=bases[0] if bases else None)
         return value._replace(kind=CLASS) if value.kind == INSTANCE else value
 
     def _is_named_like_its_type(self, value: Value, name: str) -> bool:
-        """Whether an object's class has this name."""
+        """Whether the class of an object has the name `name`."""
         return value.kind == INSTANCE and value.at is not None and self._look.name(value.at) == name
 
     def _macro(self, name: str) -> Targets:
-        """The only macro of a name, in languages where a macro may be defined in any file."""
+        """The macro of a name, if no other definition has the name; for languages with macros that all files see."""
         if "macros_anywhere" not in self._rules:
             return ()
         macro = self._look.only(self._family, name)
@@ -502,7 +504,7 @@ class _CallResolver:
         return self._callees.of(values, self._arguments)
 
     def _called_values(self, file: int, place: int, name: str) -> Values:
-        """The values of a bare name that is called."""
+        """The values of a bare name (without a receiver) that is called."""
         values = self._evaluate.names.name(file, place, name, callee=True)
         if "tagged_types" in self._rules:
             return tuple(value for value in values if value.kind != CLASS)
@@ -523,7 +525,7 @@ class _CallResolver:
         return self._run(f for value in bases for f in members.attribute(value, name, 8))
 
     def _own_constructor(self, name: str, caller: int) -> Targets:
-        """The target of `new self` or `this(x)`: the constructor of the enclosing class, or of its base."""
+        """The target of `new self` or `this(x)`: the constructor of the enclosing class, or of a base of that class."""
         found: list[Value] = []
         for value in self._evaluate.names.name(self.file, caller, name):
             if value.kind == INSTANCE:
@@ -533,7 +535,7 @@ class _CallResolver:
         return self._run(found)
 
     def _is_local(self, name: str, caller: int, *, of_file: bool = True) -> bool:
-        """Whether a variable has this name; with `of_file`, variables outside functions count as well."""
+        """Whether a local variable has this name; if `of_file`, variables outside functions count as well."""
         if "separate_names" in self._rules:
             return False
         while caller >= 0:
@@ -543,13 +545,13 @@ class _CallResolver:
         return of_file and (-1, name) in self.facts.typed
 
     def _only(self, name: str, *, methods: bool, free: bool, anywhere: bool = False) -> Targets:
-        """The only definition of a name, if it is near or imported, or if the language has a single namespace. Only
-        tests call tests.
+        """The only definition of a name, if it is near or imported, or if the language has a single namespace. Tests
+        are targets only of calls in tests.
 
         Args:
-            methods: The call may mean a method.
-            free: The call may mean a function that is no method.
-            anywhere: The language has a single namespace for the whole program.
+            methods: Whether the call may mean a method.
+            free: Whether the call may mean a function that is no method.
+            anywhere: Whether the language has a single namespace for the whole program.
         """
         found = self._look.only(self._family, name)
         if found is None:
@@ -570,7 +572,7 @@ class _CallResolver:
         return ((found.symbol, NAME),) if near else ()
 
     def _included_function(self, name: str) -> Targets:
-        """The `static` function of a source file that the file includes."""
+        """The `static` function of this name in a source file that this file includes."""
         for target in sorted(self._imported_files) if "expanding" in self._rules else ():
             found = self._look.top(target, name)
             if found is not None and found.static:
@@ -579,8 +581,8 @@ class _CallResolver:
         return ()
 
     def _nearest(self, found: list[Definition]) -> list[Definition]:
-        """Of definitions in several programs of one tree: those in files that this file includes, or whose header it
-        includes; else those in the nearest folders.
+        """Chooses among definitions in several programs of one repository: those in files that this file includes, or
+        whose header it includes; if there are none, those in the nearest folders.
 
         If a definition's file shares a header with this file, definitions in files without any header of the repository
         are dropped.
@@ -612,7 +614,7 @@ class _CallResolver:
         return bool(texts) and all(len(calls) == 1 and calls[0][0] != name and calls[0][2] == NAMED for calls in texts)
 
     def _several(self, name: str) -> Targets:
-        """All functions and macros of a name: different programs may be linked from, or load, different ones."""
+        """All functions and macros of a name: programs in the repository may be linked with different definitions."""
         found = [
             item for item in self._look.all_named(self._family, name)
             if item.kind in ("function", "macro") and (self._test or not self._look.files.heads[item.file].test)

@@ -1,8 +1,8 @@
-"""How well C++ arguments fit parameters by type, as far as types are declared or literal.
+"""Rates how well C++ arguments fit parameters by type, as far as types are declared or literal.
 
 Source:
     ISO/IEC 14882:2020, 12.2.4 (over.ics.rank): the same type, then a promotion, then a standard conversion, then a
-    user-defined conversion; among equals, a function comes before a template.
+    user-defined conversion; if two are equal, a function comes before a template.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _CLASSES = frozenset({"class", "struct", "union"})
 
 
 def number(name: str) -> str:
-    """The canonical name of a numeric type; "" if it is not numeric."""
+    """The canonical name of a numeric type; "" for any other type."""
     return _NUMBERS.get(name.removeprefix("std.").removeprefix("std::"), "")
 
 
@@ -62,22 +62,22 @@ class CppTypes:
         bases: Callable[[Definition], tuple[tuple[Definition, ...], bool]],
         made_of: Callable[[Definition], list[StaticType | None] | None],
     ) -> None:  # fmt: skip
-        """Args:
-        definition: Returns the definition of a type in the repository.
-        bases: Returns a type with all its bases, and whether the repository defines all of them.
-        made_of: Returns the parameter types of those constructors of a class that can be called with one argument.
+        """Takes three functions: `definition` returns the definition of a type in the repository.
+
+        `bases` returns a type with all its bases, and whether the repository defines all of them. `made_of` returns
+        the first parameter types of a class's constructors.
         """
         self._definition = definition
         self._bases = bases
         self._made_of = made_of
 
     def fits(self, given: StaticType, wanted: StaticType) -> int:
-        """How well an argument's type fits a parameter's type; see `NO` and the like."""
+        """How well an argument's type fits a parameter's type: one of `NO` ... `PERHAPS` in argument_types.py."""
         found = self._fits(given, wanted)
         return self._by_constructor(given, wanted) if found == PERHAPS and not wanted.arrays else found
 
     def _by_constructor(self, given: StaticType, wanted: StaticType) -> int:
-        """How well a type fits by a constructor's conversion. A second such conversion cannot follow."""
+        """How well a type fits if a constructor converts it. No second conversion by a constructor can follow."""
         at = self._definition(wanted)
         taken = self._made_of(at) if at is not None and at.kind in _CLASSES else None
         if taken is None:
@@ -113,7 +113,7 @@ class CppTypes:
         return self._values(given, wanted)
 
     def _kind(self, type_: StaticType) -> str:
-        """The kind of a type: number, enum, class (`""`: unknown)."""
+        """The kind of a type: "number", "void", "enum", "class" or "library"; "" if it is unknown."""
         if type_.name in NUMBERS:
             return "number"
         if type_.name == "void":
@@ -226,7 +226,7 @@ def _is_of_platform(given: StaticType, wanted: StaticType) -> bool:
 
 
 def parse_type(text: str) -> tuple[str, str, int] | None:
-    """The name of a type, its name as written with dots, and its pointers; None if the text is no type."""
+    """(name of a type, the name with its scopes and dots, number of pointers); None if the text is not a type."""
     name = text.rstrip("*&")
     pointers = len(text) - len(text.rstrip("*&")) - text[len(name) :].count("&")
     for word in ("const ", "struct ", "enum "):

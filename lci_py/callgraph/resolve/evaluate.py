@@ -2,7 +2,7 @@
 
 Evaluation follows assignments from name to name, through any file, for a bounded number of steps. A value depends only
 on the sources and that bound, not on where or in which order evaluation starts. Answers about other files come from
-`LookUps`, which records the questions.
+`LookUps`, which records a key for each question.
 """
 
 from __future__ import annotations
@@ -81,9 +81,9 @@ class Evaluator:
     """
 
     def __init__(self, look_ups: LookUps, imports: ImportResolver, *, shared: bool = False) -> None:
-        """Args:
-        imports: Resolves imports by the same look-ups.
-        shared: Whether all files share the answers (`LookUps.shared`).
+        """Takes `imports`, which resolves imports by the same look-ups.
+
+        `shared` says whether all files share the answers (`LookUps.shared`).
         """
         self._look = look_ups
         self._rules_of = look_ups.rules_of
@@ -106,7 +106,7 @@ class Evaluator:
         self.modules.start()
 
     def expression(self, file: int, place: int, expr: Expr, depth: int = DEPTH) -> Values:
-        """The values of an expression in a scope: the index of a symbol of the file, or -1 for the top level."""
+        """The values of an expression in the scope `place`: the index of a symbol of the file, or -1 (top level)."""
         if depth <= 0 or not expr:
             return ()
         if expr[0].kind == PARAMETER:
@@ -122,7 +122,7 @@ class Evaluator:
         return found
 
     def _passed_values(self, file: int, place: int, parameter: Expr, depth: int) -> Values:
-        """The objects that calls pass as a parameter."""
+        """The objects that calls pass as the argument for a parameter."""
         key = (file, place, parameter, depth)
         found = self._memo.get(key)
         if found is None:
@@ -140,12 +140,12 @@ class Evaluator:
         return found
 
     def passed(self, kind: int, file: int, place: int, names: Iterable[str]) -> Iterator[tuple[int, StoredFunction]]:
-        """The arguments of calls for a parameter of a function (or of a class whose constructor lists it): the file of
-        each call, and the argument.
+        """The arguments that calls pass for a parameter of a function (or of a class whose constructor lists it), each
+        as (file of the call, argument).
 
         Args:
             kind: `ARGUMENT` for functions, `PASSED` for objects.
-            names: The names of the parameter: its name, and its position.
+            names: The names by which calls pass the argument: the parameter's name, and its position.
         """
         facts = self._look.facts(file)
         function, around = self._look.definition(file, place), facts.parents[place]
@@ -163,7 +163,7 @@ class Evaluator:
                     yield other, item
 
     def _is_called(self, value: Value, function: Definition, name: str, owner: Definition | None) -> bool:
-        """Whether a called value is a function, an overload of it, or a method that it overrides."""
+        """Whether a called value is the function, an overload of it, or a method that it overrides."""
         at = value.at
         if at is None:
             return False
@@ -218,7 +218,7 @@ class Evaluator:
         return values
 
     def qualified(self, file: int, steps: Expr) -> tuple[Values, Expr]:
-        """The type that a chain of names begins with, as in `a.b.C.f()`, and the remaining steps."""
+        """(values, rest): the type that a chain of names as `a.b.C.f()` begins with; the steps after the type."""
         names = [step.name for step in steps]
         family = self._look.files.families[file]
         packages = has_rule(family, "package_objects")
@@ -255,14 +255,14 @@ class Evaluator:
         return distinct(found)
 
     def holders(self, values: Values) -> Values:
-        """The values whose members a name may mean: in Rust, a module hides the function of its name."""
+        """The values whose members are searched. In Rust, only the module, if a function has the same name."""
         if len(values) < 2:
             return values
         modules = [v for v in values if v.kind == MODULE and "crates" in self._rules_of[v.files[0]]]
         return tuple(modules) or values
 
     def _chained_receivers(self, values: Values, receivers: Values) -> Values:
-        """The receivers themselves, if all called methods return their receiver (`-> Self`)."""
+        """The receivers of the called methods, if all these methods return their receiver (`-> Self`); else ()."""
         for value in values:
             if value.kind != FUNCTION or value.at is None or not receivers:
                 return ()
@@ -309,7 +309,7 @@ class Evaluator:
         return bool(module.files) and has_rule(self._look.files.families[module.files[0]], "package_objects")
 
     def _lambda_parameter(self, value: Value, places: str, depth: int) -> Values:
-        """The arguments that a function passes to a parameter of its lambda argument; for a container, its elements."""
+        """The arguments that a function passes to a parameter of its lambda argument; a container's elements."""
         numbers = [int(text) for text in places.split(",") if text.isdecimal()]
         if len(numbers) != 3:
             return ()
@@ -349,8 +349,7 @@ class Evaluator:
         return members(iterator, "__next__", depth) or members(iterator, "__anext__", depth)
 
     def _context_values(self, values: Values, depth: int) -> Values:
-        """The values that `with` binds: results of `__enter__`, values that a generator yields, or the object
-        itself."""
+        """The values that `with` binds: results of `__enter__`, values that a generator yields; else the object."""
         found: list[Value] = []
         for value in values:
             if value.kind == MANY:
@@ -363,7 +362,7 @@ class Evaluator:
 
 
 class Names:
-    """Evaluates bare names; a part of an `Evaluator`, whose other parts it calls."""
+    """Evaluates bare names (without a receiver); a part of an `Evaluator`, whose other parts it calls."""
 
     def __init__(self, evaluator: Evaluator, look_ups: LookUps) -> None:
         self._all = evaluator
@@ -392,7 +391,7 @@ class Names:
         return found
 
     def scope(self, file: int, place: int, name: str) -> int:
-        """The outermost scope in which a name means the same: the enclosing scope that may bind it, or -1."""
+        """The outermost scope in which a name still means the same: the enclosing scope that may bind it, or -1."""
         if place < 0 or file != self._look.own:
             return place
         facts = self._look.facts(file)
@@ -494,15 +493,15 @@ class Names:
         return None
 
     def _is_adopted(self, file: int, place: int) -> bool:
-        """Whether a method belongs to another type than the enclosing one: its owner, or an anonymous object."""
+        """Whether a method belongs to a type other than the enclosing type: to its owner, or to an anonymous object."""
         facts = self._look.facts(file)
         return bool(facts.owners[place] or (facts.kinds[place] == "method" and self._look.typed(file, place, "this")))
 
     def _in_scope(self, file: int, scope: int, name: str, depth: int, callee: bool, kind_of_self: int) -> Values:
-        """The values of a name that an enclosing definition binds, except as a local.
+        """The values of a name that an enclosing definition binds, unless it binds the name as a local variable.
 
         Args:
-            kind_of_self: `INSTANCE` or `CLASS`: whether members of an object or of the type are meant.
+            kind_of_self: Whether members of an object (`INSTANCE`) or of the type (`CLASS`) are meant.
         """
         facts = self._look.facts(file)
         kind = facts.scope_kinds[scope]
@@ -533,8 +532,9 @@ class Names:
         return not is_method or self._all.members.is_of_class(self._look.definition(file, place))
 
     def own_object(self, file: int, place: int, name: str, depth: int = DEPTH) -> Values:
-        """The receiver object (`self`) in a scope; as an object of its bases, if `name` means `super`. () if an
-        enclosing plain function has a parameter or variable of this name."""
+        """The receiver object (`self`) in a scope; if `name` means `super`, the object viewed as one of its bases. ()
+        if an enclosing plain function has a parameter or variable of this name.
+        """
         facts = self._look.facts(file)
         rules = name_rules(facts.head.language)
         kind = BASES if name in rules.supers else INSTANCE
@@ -608,7 +608,7 @@ class Members:
         return tuple([v if v.kind == INSTANCE or v.step == step else v._replace(step=step) for v in found])
 
     def of_type(self, value: Value, name: str, depth: int) -> Values:
-        """The values of a member of a type or of its companion. `value` is the type or an object of it."""
+        """The values of a member of a type or of its companions. `value` is the type, or an object of the type."""
         assert value.at is not None
         for owner in self.companions(value.at, of_name=value.kind == CLASS):
             found = self.member(owner, name, depth, of_class=value.kind == CLASS)
@@ -617,10 +617,10 @@ class Members:
         return ()
 
     def companions(self, owner: Definition, *, of_name: bool) -> list[Definition]:
-        """A type and, in some languages, its companions: the objects or classes of the same name beside it.
+        """A type and, in some languages, its companions: objects or classes beside the type that have the same name.
 
         Args:
-            of_name: Whether to list objects first, since the name alone means the object.
+            of_name: Whether objects come first, since the name alone means the object.
         """
         facts = self._look.facts(owner.file)
         if "companions" not in self._rules_of[owner.file]:
@@ -633,7 +633,7 @@ class Members:
         return sorted([owner, *beside], key=lambda item: (item.kind == "object") != of_name)
 
     def _of_class(self, value: Value, name: str) -> Values:
-        """The values of a name of a class or module, apart from its members."""
+        """The values of a name after a class or module that is no member: the constructor, a name inside a module."""
         assert value.at is not None
         language = self._look.files.heads[value.at.file].language
         if value.kind == INSTANCE:
@@ -666,10 +666,10 @@ class Members:
         return ()
 
     def member(self, owner: Definition, name: str, depth: int, *, of_class: bool = False) -> Values:
-        """The values of a member of a type or, failing that, of its bases in their order.
+        """The values of a member of a type or, if the type lacks the member, of the first base that has it.
 
         Args:
-            of_class: Whether the member is taken from the type itself, not from an object of it.
+            of_class: Whether the member is taken from the type itself rather than from an object of the type.
         """
         lineage = self._all.ancestry.lineage(owner)
         rules = self._rules_of[owner.file]
@@ -692,11 +692,11 @@ class Members:
         return next((values for one in lineage if apart and (values := self._fields(one, name, depth)) is not None), ())
 
     def is_of_class(self, member: Definition) -> bool:
-        """Whether a member belongs to the class itself, not to its objects."""
+        """Whether a member belongs to the class itself rather than to the objects of the class."""
         return CLASS_METHOD in self._look.declarations(member, ACCESSOR)
 
     def as_field(self, value: Value, name: str, depth: int) -> Values:
-        """The values of a field, in languages where a method may have the same name."""
+        """The values of a field, in languages where a field and a method may have the same name."""
         if value.at is None or "separate_members" not in self._rules_of[value.at.file]:
             return ()
         for current in self._all.ancestry.lineage(value.at):
@@ -711,7 +711,7 @@ class Members:
 
 
 class Types:
-    """Evaluates type hints (declared types and assigned values), as a part of an `Evaluator`."""
+    """Evaluates type hints (declared types and assigned values); a part of an `Evaluator`."""
 
     def __init__(self, evaluator: Evaluator, look_ups: LookUps) -> None:
         self._all = evaluator
@@ -723,7 +723,7 @@ class Types:
         return TypeArguments(self._look, self.declared, self._all.ancestry.lineage)
 
     def rows(self, file: int, rows: Iterable[TypeHint], depth: int) -> Values:
-        """The values of a name, given its type hints. Declared types count more than assigned values."""
+        """The values of a name, given its type hints: by declared types or, where more exact, assigned objects."""
         if depth <= 0:
             return ()
         rows = list(rows)
@@ -741,7 +741,7 @@ class Types:
         return distinct(found)
 
     def _assigned_values(self, file: int, rows: list[TypeHint], declared: Values, depth: int) -> Values:
-        """The values assigned to a local with a declared type, if each is a single object that a call creates."""
+        """The objects assigned to a local with a declared type, if a call creates each of them; else ()."""
         given = [row for row in rows if row.is_value]
         scope = rows[0].scope
         if scope < 0 or self._look.facts(file).scope_kinds[scope] not in _LOCALS:
@@ -759,7 +759,7 @@ class Types:
         return tuple(made)
 
     def declared(self, file: int, place: int, text: str, depth: int) -> Values:
-        """The values of a variable, field or result with a declared type, given as text."""
+        """The values of a variable, field or result whose declared type is `text`."""
         if depth <= 0:
             return ()
         return distinct(v for item in types_in(text) for v in self._declared_values(file, place, item, depth))
@@ -792,7 +792,7 @@ class Types:
             yield Value(EXTERNAL, None, TYPE, files=(file,), text=item.name[:200])
 
     def named(self, file: int, place: int, dotted: str, depth: int = DEPTH) -> Values:
-        """The types that a name, perhaps dotted, means in a scope."""
+        """The types that a name means in a scope; the name may be dotted."""
         names = [name for name in dotted.replace("::", ".").replace("\\", ".").split(".") if name]
         if not names or depth <= 0:
             return ()

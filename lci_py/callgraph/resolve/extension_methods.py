@@ -1,5 +1,5 @@
-"""Methods defined outside of the type on whose objects they are called: C#'s extension methods, and methods that a
-repository adds to a library's type.
+"""Finds methods that are defined outside of the type on whose objects they are called: C#'s extension methods, and
+methods that a repository adds to a library's type.
 
 Source:
     ECMA-334, 12.8.10.3: if no method of the receiver is applicable, `receiver.M(x)` is `C.M(receiver, x)`, where `M` is
@@ -51,7 +51,7 @@ _SUFFIXES = {"m": "decimal", "f": "float", "d": "double", "l": "long", "u": "uin
 
 @lru_cache(maxsize=4096)
 def parse_receiver(text: str) -> Expr:
-    """As `parse`, for the receiver of a call, which may begin with a literal."""
+    """Parses the receiver of a call, which may begin with a literal, into an expression."""
     match = _LITERAL.match(text)
     if match is None:
         return parse(text)
@@ -68,16 +68,14 @@ class ExtensionMethods:
     def __init__(
         self, look_ups: LookUps, lineage: Callable[[Definition], tuple[Definition, ...]], imports: ImportResolver
     ) -> None:  # fmt: skip
-        """Args:
-        lineage: Returns a type and its bases.
-        """
+        """Prepares the search; `lineage` returns a type and its bases."""
         self._look = look_ups
         self._rules_of = look_ups.rules_of
         self._lineage = lineage
         self._import = imports
 
     def of_library_type(self, value: Value, name: str) -> Values:
-        """A method that the repository adds to an external type."""
+        """The method `name` that the repository adds to an external type; () if it adds none."""
         head = self._look.files.heads[value.files[0]] if value.files else None
         if head is None or not has_rule(head.language, "adopting"):
             return ()
@@ -89,8 +87,9 @@ class ExtensionMethods:
         return (value_of((own or found)[0], TYPE),) if found else ()
 
     def of(self, value: Value, name: str) -> Values:
-        """The extension methods of a name for an object: those for its types. If there are none, and the object may
-        have further external types, those for types that the repository does not define."""
+        """The extension methods of a name that take an object of this type. If none does, and the object may have
+        further external types, the extension methods for types that the repository does not define.
+        """
         heads = self._look.files.heads
         own = heads[self._look.asker]
         if value.kind not in (INSTANCE, EXTERNAL, MANY) or not has_rule(own.language, "extension_methods"):
@@ -112,8 +111,9 @@ class ExtensionMethods:
         return tuple(Value(FUNCTION, item, TYPE, text=EXTENDING) for item in known)
 
     def _types(self, value: Value) -> tuple[set[str], bool]:
-        """The names of an object's types, bases included, and whether these are all. The type of a member of a
-        library's type (`DateTime.Now`) is unknown; it is assumed to be the same type."""
+        """(names, complete): the names of an object's types with their bases, and whether these are all its types. A
+        member of a library's type (`DateTime.Now`) has an unknown type, which is assumed to be the library's type.
+        """
         found: set[str] = set()
         own: set[str] = set()
         if value.kind == MANY:

@@ -1,4 +1,4 @@
-"""Names in Go packages, which consist of all files in a folder."""
+"""Evaluates names in Go packages, which consist of all files in a folder."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Declared = Callable[[int, int, str, int], Values]
 
 
 def in_package(look_ups: LookUps, rows: Rows, file: int, name: str, depth: int) -> Values:
-    """The values of a top-level name in a file's Go package, as other packages see it.
+    """The values of a top-level name in a file's Go package, as other packages see the name.
 
     Args:
-        rows: Evaluates type hints.
+        rows: A function that evaluates type hints (`Types.rows`).
         depth: How many further names may be followed.
     """
     heads, folder = look_ups.files.heads, look_ups.files.folders[file]
@@ -35,6 +35,6 @@ def in_package(look_ups: LookUps, rows: Rows, file: int, name: str, depth: int) 
 
 
 def named_type(look_ups: LookUps, declared: Declared, named: Definition, depth: int) -> Values:
-    """The underlying type of a named type: `[]*Item` of `type Items []*Item`."""
+    """The type behind a named type: `[]*Item` for `type Items []*Item`."""
     rows = look_ups.typed(named.file, -1, look_ups.name(named))
     return distinct(v for row in rows if row.kind == ALIAS for v in declared(named.file, -1, row.text, depth))

@@ -1,4 +1,4 @@
-"""Resolves imports: from the text of an import to the files of the repository that it means."""
+"""Resolves imports: finds the files of the repository that an import means."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _SEPARATOR = re.compile(r"::|[\\/]")
 
 
 def holder_of(item: Import) -> str:
-    """The last part of an import's module: the type's name, if the import names a type as its module."""
+    """The last part of an import's module. If the import names a type as its module, this is the type's name."""
     return _HOLDER.split(item.module)[-1]
 
 
 def submodule_paths(path: str, name: str) -> tuple[str, ...]:
-    """The possible paths of a module inside a package or folder (given by its main file), by priority."""
+    """The possible paths of a module inside a package or folder, the preferred path first. `path` is the main file."""
     stem, _, suffix = path.rpartition(".")
     folder = posixpath.dirname(path) if stem.rpartition("/")[2] in INDEX_NAMES else stem
     inside = (f"{name}.{suffix}", f"{name}/__init__.{suffix}", f"{name}/mod.{suffix}")
@@ -51,7 +51,7 @@ class ImportResolver:
         self._memo: dict[tuple[object, ...], Shared[tuple[int, ...]]] = {}
 
     def targets(self, file: int, item: Import) -> tuple[int, ...]:
-        """The files that an import means: one, several for a package, none if it is not in the repository."""
+        """The files that an import means: one, several for a package, none if the import is external."""
         own = self._families[file]
         place = file if words_of(own, "call_rules").isdisjoint(_BY_FOLDER) else self._folders[file]
         return self._look.shared(self._memo, (own, place, item.module, item.name), self._find, file, item)
@@ -64,13 +64,13 @@ class ImportResolver:
         return package if package.rpartition(".")[2] == holder_of(star) else ""
 
     def is_named(self, found: Definition, name: str) -> bool:
-        """Whether the linked file can use a definition by its bare name: it is in the same package, or imported."""
+        """Whether the linked file can use a definition by its bare name: it is imported, or in the same package."""
         own, self._look.depends_on_asker = self._look.asker, True
         imported = self._look.binding(own, name) is not None or bool(self._look.stars(own))
         return imported or self._heads[found.file].package == self._heads[own].package
 
     def submodule(self, file: int, name: str) -> tuple[int, ...]:
-        """The file of a module in a package or folder, which is given as its `__init__` or index file."""
+        """The file of a module inside a package or folder. The package is given as its `__init__` or index file."""
         for path in submodule_paths(self._heads[file].path, name):
             found = self._look.at(path)
             if found >= 0:
@@ -80,8 +80,8 @@ class ImportResolver:
     def holders(self, file: int, item: Import, targets: tuple[int, ...]) -> tuple[int, ...]:
         """The files in which an imported name is looked up first.
 
-        If the name may be a module's name, that is the enclosing module: in Rust a function or type may share a
-        module's name, and in Python a name bound in `__init__.py` hides the submodule.
+        If the name may be a module's name, these are the files of the enclosing module: in Rust a function or type may
+        share a module's name, and in Python a name bound in `__init__.py` hides the submodule.
 
         Args:
             file: The importing file.
@@ -100,7 +100,7 @@ class ImportResolver:
         return targets if around == targets else around
 
     def _may_be_named(self, file: int, name: str) -> bool:
-        """Whether a Python file may be the module of this name: `name.py` or `name/__init__.py`."""
+        """Whether a Python file may be the module `name`: its path ends in `name.py` or `name/__init__.py`."""
         stem = splitext(self._heads[file].path)[0].removesuffix("/__init__")
         return stem.rpartition("/")[2] == name
 
@@ -187,7 +187,7 @@ class ImportResolver:
         return ()
 
     def _include(self, folder: str, header: str) -> tuple[int, ...]:
-        """The file of an included header: relative to the folder, else the only one whose path ends in the header's."""
+        """The file of an included header: relative to the folder, or else the only file whose path ends in `header`."""
         beside = self._look.at(posixpath.normpath(posixpath.join(folder, header)))
         if beside >= 0:
             return (beside,)
@@ -235,7 +235,7 @@ class ImportResolver:
         return (best[2],) if best else ()
 
     def _go_package(self, file: int, wanted: tuple[str, ...]) -> tuple[int, ...]:
-        """The files of a Go package: in the module whose path is a prefix of the import, if a go.mod declares it."""
+        """The files of a Go package: in the module whose path begins the import's path, if a go.mod declares one."""
         modules = self._look.go_modules()
         for size in range(len(wanted), 0, -1):
             for folder in self._module_folders(file, modules.get("/".join(wanted[:size]), ())):
@@ -255,7 +255,7 @@ class ImportResolver:
         return next((tuple(found[:MOST_PACKAGE_FILES]) for found in packages if found), ())
 
     def _module_folders(self, file: int, manifests: Sequence[int], *, around: bool = False) -> list[str]:
-        """The folders of manifests, nearest to a file first; with `around`, only those that contain the file."""
+        """The folders of manifests, nearest to the file first; with `around`, only folders that contain the file."""
         own = self._folders[file].split("/")
         found = []
         for manifest in manifests:

@@ -1,4 +1,4 @@
-"""Facts about the standard types of Java, C# and Kotlin, as far as overload resolution needs them."""
+"""Tables of the standard types of Java, C# and Kotlin, as far as overload resolution needs them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Attributes calls inside a macro to the code that uses the macro, since its text replaces its name there.
 
 Source:
-    ISO/IEC 9899:2018, 6.10.3.4: names in a macro's text mean what they mean where the macro is used. They are replaced
-    in turn, except inside their own text.
+    ISO/IEC 9899:2018, 6.10.3.4: names in a macro's text mean what they mean where the macro is used. Macros in the text
+    are replaced as well, except inside their own text.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class Resolver(Protocol):
     known: dict[int, Definition]  # symbol to definition, of all that was found
 
     def meant(self, name: str, receiver: str, caller: int, arguments: int, *, of_macro: bool) -> Targets:
-        """The definitions that a call means."""
+        """The definitions that a call means; see `_CallResolver.meant`."""
 
     def in_scope(self, file: int, place: int, name: str, arguments: int) -> Targets:
-        """The definitions that a name in a macro's text means, looked up from a scope of any file."""
+        """The definitions that a name in a macro's text means if it is looked up from a scope of any file."""
 
 
 class _Expansion(NamedTuple):
-    """The calls in a macro's expansion. They are the same wherever the same scopes bind the names in its text."""
+    """The calls in a macro's expansion: the same wherever the same scopes bind the names in the macro's text."""
 
     names: tuple[str, ...]
     scopes: tuple[int, ...]  # per name
@@ -49,12 +49,12 @@ class _Expansion(NamedTuple):
 
 
 class Expansions:
-    """The calls of macros that are used in one file."""
+    """Finds the calls inside macros that one file uses."""
 
     def __init__(self, look: LookUps, scope: Callable[[int, int, str], int], resolver: Resolver) -> None:
-        """Args:
-        look: Looks up the texts of macros.
-        scope: Returns the outermost scope of a file in which a name means the same as in a given scope.
+        """Takes the look-ups that give the texts of macros.
+
+        `scope` returns the outermost scope of a file in which a name means the same as in a certain scope.
         """
         self._look = look
         self._scope = scope
@@ -64,12 +64,12 @@ class Expansions:
         self._here: dict[tuple[str, int, int], Targets] = {}
 
     def of(self, caller: int, targets: Targets) -> Targets:
-        """The functions that a call runs through macros: those called by macros among its targets, and by macros used
-        in their texts. The inner macros count as called by the text, not by its user.
+        """The functions that a call runs through macros: macros among its targets, and macros in their texts, call
+        them. An inner macro counts as called by the outer macro's text, not by the outer macro's user.
 
         Args:
-            caller: The index of the symbol that encloses the call, or -1. Names are looked up from there; failing that,
-                from the macro's definition.
+            caller: The index of the symbol that encloses the call, or -1. Names are looked up from this scope first,
+                and then from the macro's definition.
             targets: The definitions that the call means.
         """
         kept = self._kept.setdefault(targets, [])
@@ -114,7 +114,7 @@ class Expansions:
         return _Expansion(asked, self._scopes(caller, asked), reached)
 
     def _call_targets(self, caller: int, file: int, place: int, call: tuple[str, str, int]) -> Targets:
-        """The targets of a call in a macro's text, looked up from the macro's use, else from its definition."""
+        """The targets of a call in a macro's text, looked up where the macro is used, then where it is defined."""
         name, receiver, arguments = call
         resolver = self._resolver
         if not receiver:

@@ -1,6 +1,6 @@
 """The meaning of names outside all definitions of a file: its top-level names, and its imports.
 
-A part of an `Evaluator`, whose other parts evaluate type hints and members.
+`ModuleNames` is a part of an `Evaluator`, whose other parts evaluate type hints and members.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MOST_STARS = 500
 
 
 class Star(NamedTuple):
-    """An import that binds every name of a module."""
+    """A star import, which binds every name of a module."""
 
     item: Import
     targets: tuple[int, ...]
@@ -48,16 +48,15 @@ class Star(NamedTuple):
 
 
 class ModuleNames:
-    """Evaluates top-level names. The cache of names is cleared for each linked file (`start`)."""
+    """Evaluates top-level names. `start` clears the cache of names for each file that is linked."""
 
     def __init__(
         self, look_ups: LookUps, imports: ImportResolver, rows: Callable[[int, Iterable[TypeHint], int], Values],
         attribute: Callable[[Value, str, int], Values],
     ) -> None:  # fmt: skip
-        """Args:
-        imports: Resolves imports by the same look-ups.
-        rows: Evaluates type hints of a file.
-        attribute: Evaluates members of values.
+        """Takes `imports`, which resolves imports by the same look-ups.
+
+        `rows` is a function that evaluates the type hints of a file; `attribute` evaluates the members of values.
         """
         self._look = look_ups
         self._rules_of = look_ups.rules_of
@@ -75,7 +74,7 @@ class ModuleNames:
         self._stars.clear()
 
     def outside(self, file: int, name: str, depth: int) -> Values:
-        """The values of a name outside all definitions of a file."""
+        """The values of a name that is used in a file but bound by none of the enclosing definitions."""
         found = self.in_module(file, name, depth)
         if found:
             return found
@@ -102,7 +101,7 @@ class ModuleNames:
         return ()
 
     def in_module(self, file: int, name: str, depth: int, *, outside: bool = False) -> Values:
-        """The values of a name at a file's top level. If another file asks, imports must be re-exported."""
+        """The values of a name at a file's top level. `outside`: without the file's private imports."""
         if depth <= 0:
             return ()
         key = (file, name, depth, outside)
@@ -119,7 +118,7 @@ class ModuleNames:
         return self._by_stars(file, name, depth)
 
     def _of_module(self, file: int, name: str, depth: int, outside: bool) -> Values | None:
-        """As `in_module`, without star imports; None if the file does not have the name."""
+        """The values as from `in_module`, but without star imports; None if the file does not have the name."""
         found, typed, item = self._look.in_module(file, name)
         if found is not None and not is_own(found, self._look.files.families[file]):
             return self._rows(file, typed, depth)
@@ -183,7 +182,8 @@ class ModuleNames:
 
     def _imported_as_well(self, file: int, name: str, defined: Definition, depth: int) -> Values:
         """The values that a Rust file imports under a name that it also defines: a function and a module may share a
-        name, or a build condition selects one."""
+        name, or conditions (of the build) select the definition or the import.
+        """
         if "crates" not in self._rules_of[file]:
             return ()
         item = self._look.binding(file, name)
@@ -230,7 +230,7 @@ class ModuleNames:
         return (Value(EXTERNAL, None, IMPORT, files=files, text=dotted or name),)
 
     def _static(self, file: int, item: Import, name: str, depth: int) -> Values:
-        """The values of a static import: a member of the type that the import names as its module."""
+        """The values of a static import, which means a member of a type: the import names the type as its module."""
         if "static_imports" not in self._rules_of[file]:
             return ()
         owners = self.in_module(file, holder_of(item), depth, outside=True)
@@ -243,7 +243,7 @@ class ModuleNames:
         return distinct(v for o in owners if o.at for v in self._attribute(o, name, depth))
 
     def _module_value(self, files: tuple[int, ...], member: str, name: str, depth: int) -> Values:
-        """The single value that a module exports, or a member of it."""
+        """The values of the single object that a module exports, or of a member of that object."""
         found: list[Value] = []
         for file in files:
             for value in self._rows(file, self._look.typed(file, -1, name), depth - 1):
@@ -251,7 +251,7 @@ class ModuleNames:
         return with_step(distinct(found), IMPORT)
 
     def rust_module(self, file: int, place: int, name: str) -> Values:
-        """The values of Rust's `crate` or `super`. In an inline module, `super` is the module of the file."""
+        """The module that Rust's `crate` or `super` means. In an inline module, `super` is the module of the file."""
         if name not in RUST_MODULES or "crates" not in self._rules_of[file]:
             return ()
         facts = self._look.facts(file)

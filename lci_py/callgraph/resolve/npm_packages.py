@@ -1,4 +1,4 @@
-"""npm packages in the repository: finds the file that `import "name/sub"` means, by the manifests."""
+"""Resolves imports of npm packages in the repository: finds the file of `import "name/sub"` by the manifests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ENTRIES = ("src/index", "index", "lib/index")
 
 
 class NpmPackages:
-    """Finds files by the names of packages and their entry points."""
+    """Finds files by the names of npm packages and by the packages' entry points."""
 
     def __init__(self, look_ups: LookUps) -> None:
         self._look = look_ups
@@ -25,7 +25,7 @@ class NpmPackages:
         self._families = look_ups.files.families
 
     def find(self, file: int, module: str) -> int:
-        """The file of a module that is no path: `name`, `@scope/name/sub` or `#internal`; -1 if there is none."""
+        """The file of a module that is no path: `name`, `@scope/name/sub` or `#internal`; -1 if no file is found."""
         if module[:1] == "#":
             manifest, key = self._enclosing_manifest(file), module
         else:
@@ -38,7 +38,7 @@ class NpmPackages:
         return self._of_package(manifest, key)
 
     def entry_of(self, folder: str) -> int:
-        """The file that an import of a folder means: the entry point of its package, or its index; -1 if none."""
+        """The file that an import of a folder means: its package's entry point, or its index file; -1 if neither."""
         manifest = self._look.at(posixpath.join(folder, NPM))
         return self._of_package(manifest, ".") if manifest >= 0 else self._source(folder, "index")
 
@@ -52,7 +52,7 @@ class NpmPackages:
         return self._source(folder, key) if key[:1] == "." else -1
 
     def _manifest_by_name(self, file: int, name: str) -> int:
-        """The nearest manifest that declares a package; a manifest in tests counts only for tests."""
+        """The nearest manifest that declares a package; manifests in tests count only if `file` is a test."""
         test, own = self._heads[file].test, self._heads[file].path.split("/")
         best = (-1, -1)
         for manifest in self._look.npm_package(name):
@@ -72,7 +72,7 @@ class NpmPackages:
             folder = posixpath.dirname(folder)
 
     def _entry(self, manifest: int, key: str) -> str:
-        """The path of an entry point in a manifest, which may match a pattern: `./features/*`."""
+        """The path of an entry point according to a manifest, where its key may be a pattern such as `./features/*`."""
         item = self._look.binding(manifest, key)
         if item is not None:
             return item.module
@@ -87,7 +87,7 @@ class NpmPackages:
         return ""
 
     def _source(self, folder: str, target: str) -> int:
-        """The file of a path in a package, or the source that it was built from."""
+        """The file with the path `target` in a package; for a built file, the source that it was built from."""
         parts = posixpath.normpath(_SUFFIX.sub("", target)).split("/")
         found = self._module(folder, parts)
         while found < 0 and len(parts) > 1 and parts[0] in _BUILT:

@@ -1,4 +1,4 @@
-"""Overload resolution: chooses among definitions of one name by the number of arguments, then by their types, as far as
+"""Resolves overloads: chooses among definitions of one name by the number of arguments, then by their types, as far as
 these are declared or literal.
 """
 
@@ -49,11 +49,11 @@ Targets = tuple[tuple[int, int], ...]
 def fitting(
     targets: Targets, arguments: int, known: dict[int, Definition], arity: Callable[[Definition], int]
 ) -> Targets:  # fmt: skip
-    """The targets that accept the number of arguments; all targets if none does.
+    """The targets that accept the number of arguments; all targets if none of them does.
 
     Args:
         arguments: The number of arguments, as in `Call`.
-        known: Symbol to definition; a target that is missing here fits.
+        known: Maps symbols to definitions; a target that is missing here is taken to fit.
         arity: Returns the arity of a definition, as in `source.syntax.arity`.
     """
     if arguments < 0 or len(targets) < 2:
@@ -84,22 +84,22 @@ def targets_without_call(targets: Targets, known: dict[int, Definition], *, of_m
 
     Args:
         targets: The targets of a call of the name.
-        known: As in `fitting`.
-        of_macro: Whether the name is the whole text of a macro, and so may mean a function; elsewhere only a macro.
+        known: Maps symbols to definitions.
+        of_macro: Whether the name is the whole text of a macro. Only then it may mean a function; else, only a macro.
     """
     kinds = ("macro", "function") if of_macro else ("macro",)
     return tuple(target for target in targets if target[0] in known and known[target[0]].kind in kinds)
 
 
 class _Candidate(NamedTuple):
-    """One of several overloads, compared with the arguments of a call.
+    """An overload that a call may mean, compared with the call's arguments.
 
     Attributes:
-        target: Symbol and step.
-        types: Per argument; None if unknown.
-        phase: The latest phase (of `_PHASES`) of an argument; `_VARIABLE` for variable arity; more with defaults.
-        sure: Whether it certainly accepts the arguments.
-        phases: The phase that each argument needs.
+        target: (symbol, step).
+        types: The parameter type for each argument; None if unknown.
+        phase: The latest of `phases`, plus a penalty if defaults are used; `_VARIABLE` for variable arity.
+        sure: Whether the overload certainly accepts the arguments.
+        phases: The phase (of `_PHASES`) of overload resolution in which each argument fits.
         is_template: Whether it is a C++ template: a function is preferred to it, and a constraint may exclude it.
     """
 
@@ -161,8 +161,7 @@ class Overloads:
         return known
 
     def overriding(self, targets: Targets, arguments: int) -> Targets:
-        """The targets without overrides of another arity, which only share the name; defaults are declared by the base
-        method."""
+        """The targets, without overrides that cannot take so many arguments, given the base method's defaults."""
         if arguments < 0 or not any(step & ~AMBIGUOUS == OVERRIDE for _, step in targets):
             return targets
         plain = [
@@ -178,8 +177,8 @@ class Overloads:
         return tuple(kept)
 
     def inherited(self, targets: Targets, arguments: int) -> Targets:
-        """The targets if any accepts so many arguments; else the methods of the type's bases that do. If there are
-        none, and a base is external, [], since the call means a method of that base.
+        """The targets if any accepts the number of arguments; else the methods of the type's bases that accept it. If
+        no method does, and a base is external, [], since the call means a method of that base.
 
         Source:
             JLS 21, 15.12.2.1: a method is applicable only if it takes the number of arguments.
@@ -203,7 +202,7 @@ class Overloads:
         )
 
     def _of_bases(self, method: int, arguments: int) -> Iterator[list[int]]:
-        """Per base of a method's type, the methods of the same name that accept so many arguments."""
+        """Yields, for each base of a method's type, the methods of the same name that accept so many arguments."""
         at = self._known[method]
         owner = self._look.enclosing(at)
         if at.kind != "method" or owner is None or at.around not in TYPE_KINDS:
@@ -218,8 +217,9 @@ class Overloads:
     def of_extension(
         self, targets: Targets, receiver: str, arguments: int, passed: str, place: int
     ) -> Targets:  # fmt: skip
-        """Of extension methods among the targets, those that a call on a receiver can mean: they are static methods
-        whose first argument is the receiver. Other arguments are as in `by_types` and `Call`."""
+        """The extension methods among the targets that a call on a receiver can mean: static methods whose first
+        argument is the receiver. Further arguments are as in `by_types` and `Call`.
+        """
         found = [
             target for target in targets
             # The arity is that of both forms of a call.
@@ -233,11 +233,11 @@ class Overloads:
         return self.by_types(tuple(found), SEPARATOR.join(texts), place, together=True)
 
     def by_types(self, targets: Targets, passed: str, place: int, *, together: bool = False) -> Targets:
-        """The targets that a call with given arguments can mean.
+        """The targets that a call can mean, judging by the types of its arguments.
 
         Args:
-            targets: Definitions that take so many arguments.
-            passed: As in `Call`.
+            targets: Definitions that accept the number of arguments.
+            passed: The arguments, as in `Call`.
             place: The index of the enclosing symbol, or -1.
             together: Whether the targets compete with each other although they are in different types.
         """
@@ -295,7 +295,7 @@ class Overloads:
     def _chosen_of_lineage(
         self, group: Sequence[tuple[int, int]], given: Sequence[StaticTypes]
     ) -> list[tuple[int, int]]:  # fmt: skip
-        """The chosen methods of a type; if methods of its bases fit the arguments better, those."""
+        """The best methods of a type; if methods of a base fit the arguments better, the methods of that base."""
         bases = list(self._of_bases(group[0][0], len(given)))
         inherited = [(symbol, group[0][1] | AMBIGUOUS) for found in bases for symbol in found]
         chosen = self._chosen([*group, *inherited], given)
@@ -304,7 +304,7 @@ class Overloads:
         return own or [target for target in chosen if target[0] in nearest]
 
     def _is_of_derived(self, symbol: int) -> bool:
-        """Whether a target is a method of a type with bases."""
+        """Whether a target is a method of a type that has bases."""
         known = self._derived.get(symbol)
         if known is None:
             known = self._derived[symbol] = self._has_bases(symbol)
@@ -357,10 +357,10 @@ class Overloads:
         return text.split(SEPARATOR) if text else [] if self._look.arity(at) == 0 else None
 
     def _in_order(self, texts: list[str] | None, arguments: int) -> list[str] | None:
-        """The parameter types in the order of the arguments, including named ones, and then the rest.
+        """The parameter types in the order of the arguments (some may be named), and then the remaining types.
 
         Returns:
-            `[_NONE]` if no parameter has the name of a named argument.
+            `[_NONE]` if no parameter has the name of a named argument; None if the types are unknown.
         """
         if texts is None or "named_arguments" not in self._rules:
             return texts
@@ -465,7 +465,7 @@ class Overloads:
 
 
 def _per_argument(texts: list[str] | None, arguments: int) -> list[str] | None:
-    """The parameter type for each of `arguments` arguments."""
+    """The parameter type for each of `arguments` arguments; None if unknown, or if there are too few parameters."""
     if texts is None:
         return None
     if texts and texts[-1].endswith("..."):

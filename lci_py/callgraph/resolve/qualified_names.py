@@ -17,7 +17,7 @@ def find_dotted(look: LookUps, file: int, place: int, dotted: str) -> Definition
 
     Args:
         place: The innermost enclosing symbol, or -1.
-        dotted: The name; one that begins with `::` is looked up at the top level only.
+        dotted: The name; a name that begins with `::` is looked up at the top level only.
     """
     family = look.files.families[file]
     absolute = dotted.startswith("::")
@@ -37,7 +37,7 @@ def find_in_module(look: LookUps, owner: Definition, name: str) -> Definition | 
 
 
 def _prefixes(look: LookUps, file: int, place: int) -> Iterator[str]:
-    """The qualified names of the enclosing modules, the innermost first; at last "" for the top level."""
+    """Yields the qualified names of the enclosing modules, the innermost first, and then "" for the top level."""
     facts = look.tables.facts(file)
     names: list[str] = []
     while place >= 0:

@@ -1,4 +1,4 @@
-"""Rust's modules: finds the file of a path such as `crate::net::tcp`, `super::util` or `shapes::circle`."""
+"""Finds the files of Rust modules: of a path such as `crate::net::tcp`, `super::util` or `shapes::circle`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STANDARD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
 
 
 class Crates:
-    """Finds files of modules by the paths in the repository."""
+    """Finds the files of Rust's modules and crates by the paths in the repository."""
 
     def __init__(self, look_ups: LookUps) -> None:
         self._look = look_ups
@@ -27,9 +27,9 @@ class Crates:
         self._memo: dict[tuple[int, str], Shared[int]] = {}
 
     def find(self, file: int, segments: Sequence[str]) -> int:
-        """The file of the innermost module on a path, -1 if the path leaves this crate.
+        """The file of the innermost module on a path; -1 if the path begins with a crate outside the repository.
 
-        The rest of the path is an item, or an inline module, in that file.
+        The segments after that module name an item, or an inline module, in the file.
         """
         if not segments or segments[0] in STANDARD:
             return -1
@@ -53,7 +53,7 @@ class Crates:
         return current
 
     def root(self, file: int) -> int:
-        """The root file of a file's crate; the file itself if there is none above it."""
+        """The root file (lib.rs or main.rs) of a file's crate; the file itself if no folder above it has one."""
         return self._look.shared(self._memo, (file, ""), self._root, file)
 
     def _root(self, file: int) -> int:
@@ -69,11 +69,11 @@ class Crates:
             folder = around
 
     def _is_package(self, folder: str) -> bool:
-        """Whether a folder may contain programs: it is a crate's folder, or outside of all sources."""
+        """Whether a folder may be a package with programs in `tests`: it is a crate's folder, or not in `src`."""
         return "src" not in folder.split("/") or self._look.at(posixpath.join(folder, "Cargo.toml")) >= 0
 
     def library(self, file: int, name: str) -> int:
-        """The root file of the nearest library crate of this name; -1 if there is none, or several are equally near."""
+        """The root file of the nearest library crate of this name; -1 if none exists, or several are equally near."""
         own = self._heads[file].path.split("/")
         best, tied = (-1, -1), False
         for manifest in self._look.crate(name):
@@ -90,7 +90,7 @@ class Crates:
         return -1 if tied else best[1]
 
     def parent(self, file: int) -> int:
-        """The file of a file's parent module; -1 for a root."""
+        """The file of the parent module of a file's module; -1 for the root of a crate."""
         folder, name = posixpath.split(self._heads[file].path)
         if name in _ROOTS:
             return -1
@@ -100,7 +100,7 @@ class Crates:
         return next((found for path in candidates if (found := self._look.at(path)) >= 0), -1)
 
     def child(self, file: int, name: str) -> int:
-        """The file of a module that a file declares; -1 if there is none."""
+        """The file of a module that is declared in a file; -1 if no such file exists."""
         return self._look.shared(self._memo, (file, name), self._child, file, name)
 
     def _child(self, file: int, name: str) -> int:
@@ -117,8 +117,8 @@ def star_search(file: int, targets: Callable[[int], Iterable[int]], own: Callabl
     Each file is visited once, depth first: where modules re-export each other's names there are too many paths.
 
     Args:
-        targets: The files whose names a file imports.
-        own: The values of the name in a file itself; only if None, its star imports are searched.
+        targets: Returns the files whose names a file imports by star.
+        own: Returns the values of the name in a file itself; if None, the star imports of that file are searched.
     """
     seen = {file}
     ways = [iter(targets(file))]

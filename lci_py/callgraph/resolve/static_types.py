@@ -1,4 +1,4 @@
-"""The types of arguments, as declared or literal, and which parameters take them.
+"""Determines the types of arguments, as declared or literal, and which parameters take them.
 
 Sources:
     Java: JLS 21, 15.12.2, in three phases: subtypes and wider numbers; boxed values; any number of arguments. C# and
@@ -67,7 +67,7 @@ StaticTypes = tuple[StaticType, ...]
 
 
 class TypesOfArguments:
-    """The types of expressions and parameters in the files of a repository."""
+    """Determines the types of expressions and parameters in the files of a repository."""
 
     def __init__(self, look_ups: LookUps, evaluator: Evaluator) -> None:
         self._look = look_ups
@@ -84,7 +84,7 @@ class TypesOfArguments:
         self._made.clear()
 
     def argument(self, file: int, place: int, text: str) -> StaticTypes:
-        """The types that an argument (`source.extract.arguments`) may have in a scope; () if unknown."""
+        """The types that an argument (a text from `source.extract.arguments`) may have in a scope; () if unknown."""
         if text == UNKNOWN:
             return ()
         if text.startswith((LAMBDA, REFERENCE)):
@@ -110,7 +110,7 @@ class TypesOfArguments:
         return lineage, all(len(self._look.bases(one)) == len(self._evaluate.ancestry.bases(one)) for one in lineage)
 
     def _made_of(self, at: Definition) -> list[StaticType | None] | None:
-        """The first parameter types of a C++ class's constructors; None if the repository defines none of them."""
+        """The type of the first parameter of each constructor of a C++ class; None if the repository defines none."""
         if at.symbol not in self._made:
             name = self._look.name(at)
             found = [*self._look.own_members(at, name), *self._look.outside_members(at, name)]
@@ -156,7 +156,7 @@ class TypesOfArguments:
         return type_
 
     def _scope_of_types(self, file: int, place: int) -> int:
-        """The outermost scope in which a type's name means the same, so that equal types are equal values."""
+        """The outermost scope in which type names mean the same. With it, equal types become equal `StaticType`s."""
         facts = self._look.facts(file)
         while file == self._look.own and place >= 0 and facts.kinds[place] in FUNCTION_KINDS:
             if place in facts.inside:  # it may define types
@@ -165,7 +165,7 @@ class TypesOfArguments:
         return place
 
     def definition(self, type_: StaticType) -> Definition | None:
-        """The definition of a type in the repository."""
+        """The definition of a type in the repository; None if unknown."""
         if type_.at is not None or type_.file < 0:
             return type_.at
         key = type_.file, type_.place, type_.written
@@ -176,7 +176,7 @@ class TypesOfArguments:
         return self._known[key]
 
     def _plain(self, file: int, name: str) -> str:
-        """The canonical name of a type that has different names in different languages."""
+        """The canonical name of a standard type, which other languages than Java may call by another name."""
         language = self._look.files.heads[file].language
         if has_rule(language, "number_objects"):
             return KOTLIN.get(name, name)
@@ -265,7 +265,7 @@ class TypesOfArguments:
         return ()
 
     def _result(self, file: int, place: int, called: Expr, depth: int) -> StaticTypes:
-        """The type that a call returns."""
+        """The types that a call may return."""
         if len(called) == 1:
             values = self._evaluate.names.name(file, place, called[0].name, depth, True)
         else:
@@ -299,7 +299,7 @@ class TypesOfArguments:
         return tuple(found)
 
     def _of_method(self, file: int, place: int, of: Expr, name: str, depth: int) -> StaticTypes:
-        """The types that a library method returns."""
+        """The types that a method of a library type returns."""
         known = OF_OBJECTS.get(name)
         if known is None and name in OF_STRINGS:
             text = (StaticType("String"),)
@@ -309,7 +309,7 @@ class TypesOfArguments:
         return _as_types(self.named(file, place, known)) if known else ()
 
     def _of_all(self, values: Values) -> StaticTypes:
-        """The types of the objects among the values."""
+        """The types of values; () if any of the types is unknown."""
         found: dict[StaticType, None] = {}
         for value in values:
             if value.kind == INSTANCE and value.at is not None:
@@ -327,7 +327,7 @@ class TypesOfArguments:
     # --- fitting --------------------------------------------------------------------------------------------------
 
     def fits(self, given: StaticTypes, wanted: StaticType | None) -> int:
-        """How well an argument fits a parameter: one of `NO`, `EXACT`, `BOXED`, `MAYBE`."""
+        """How well an argument fits a parameter: `NO`, `EXACT`, `BOXED`, `MAYBE`, ... of argument_types.py."""
         if not given or wanted is None:
             return MAYBE
         if len(given) == 1:
@@ -336,7 +336,7 @@ class TypesOfArguments:
         return MAYBE if (NO in found or "templates" in self._rules) and len(found) > 1 else max(found)
 
     def fits_one(self, given: StaticType, wanted: StaticType) -> int:
-        """As `fits`, for one type."""
+        """How well an argument of one known type fits a parameter, as `fits`."""
         if "templates" in self._rules:
             return self._cpp.fits(given, wanted)
         primitive = wanted.name in NUMBERS
@@ -390,12 +390,12 @@ class TypesOfArguments:
         return MAYBE if self.definition(wanted) is None else NO
 
     def _converted(self, wanted: StaticType) -> int:
-        """How well a C# argument fits if the parameter's type declares conversions from other types."""
+        """How well a C# argument fits a parameter whose type may declare conversions from other types."""
         known = wanted.name in SUPERTYPES or wanted.name in FINAL or wanted.name.startswith(LAMBDA)
         return NO if known or "own_conversions" not in self._rules else CONVERTED
 
     def _derived(self, at: Definition, wanted: StaticType) -> int:
-        """How well an object of a type of the repository fits a parameter."""
+        """How well an object fits a parameter, where `at` is the object's type in the repository."""
         outside: set[str] = set()
         for one in self._evaluate.ancestry.lineage(at):
             if self._look.name(one) == wanted.name:

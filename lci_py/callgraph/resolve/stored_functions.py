@@ -1,8 +1,8 @@
-"""Calls through function pointers: the functions that a field, a variable or a parameter may hold.
+"""Resolves calls through function pointers: finds the functions that a field, a variable or a parameter may hold.
 
-`source.extract.stored_functions` extracts what each file stores. A field is identified by its struct type and name, so
-all values stored in that field of any object count. Questions about other files are look-ups; chains of dependent
-look-ups end after `_HOPS` slots.
+`source.extract.stored_functions` extracts what each file stores in which *slot* (a field, variable or parameter). A
+field is identified by its struct type and name, so all values stored in that field of any object count. Questions about
+other files are look-ups; chains of dependent look-ups end after `_HOPS` slots.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _MOST_BY_NAME, _MOST = 4, 32
 
 
 class SlotFunctions(NamedTuple):
-    """The functions that a slot may hold. `certain`: the slot itself is known, and not only its name."""
+    """The functions that a slot may hold. `certain`: whether the slot itself is known rather than only its name."""
 
     functions: tuple[Definition, ...]
     certain: bool
@@ -55,7 +55,7 @@ _NOTHING = SlotFunctions((), False)
 
 
 def _targets(look: LookUps, known: dict[int, Definition], held: SlotFunctions, *, tests: bool) -> Targets:
-    """The targets of a call through a slot; they are added to `known`. [] if it may hold too many functions."""
+    """The targets of a call through a slot, also added to `known`; [] if the slot may hold too many functions."""
     found = [item for item in held.functions if tests or not look.files.heads[item.file].test]
     if len(found) > (_MOST if held.certain else _MOST_BY_NAME):
         return ()
@@ -65,9 +65,9 @@ def _targets(look: LookUps, known: dict[int, Definition], held: SlotFunctions, *
 
 
 class StoredValues:
-    """Calls through stored functions, for languages whose expressions an `Evaluator` understands.
+    """Resolves calls through stored functions, for languages whose expressions an `Evaluator` understands.
 
-    A table is one slot: `handlers[k]` and `handlers.get(k)` may be every function that is stored in it.
+    A table is one slot: `handlers[k]` and `handlers.get(k)` may be every function that is stored in the table.
     """
 
     def __init__(self, look_ups: LookUps, evaluator: Evaluator, known: dict[int, Definition]) -> None:
@@ -87,7 +87,7 @@ class StoredValues:
         self._fields.clear()
 
     def of_member(self, caller: int, receiver: str, name: str) -> Targets:
-        """The functions in a field of an object; or in the object itself, if `name` is a method that calls it."""
+        """The functions in a field of an object; if `name` is a method that calls the object, those in the object."""
         if "function_tables" in self._rules:
             return self._targets(
                 self._of_entry(caller, receiver, name) or self._held_functions(caller, parse(receiver))
@@ -102,7 +102,7 @@ class StoredValues:
         return self._targets(self._held_functions(caller, (Step(NAME, name.lstrip("$")),)))
 
     def _held_functions(self, place: int, steps: Expr, hops: int = _HOPS) -> dict[int, Definition]:
-        """The functions that an expression may have as values, or contain if it is a table."""
+        """The functions that may be the value of an expression or, if that is a table, entries of it."""
         getters = language_rules.ELEMENT_GETTERS
         while steps:
             if steps[-1].kind == ITEM or (steps[-1].kind == ATTR and steps[-1].name in language_rules.PARTS):
@@ -146,7 +146,7 @@ class StoredValues:
         return self._of_variable(self._file, name, hops)
 
     def _of_attribute(self, place: int, steps: Expr, name: str, hops: int) -> dict[int, Definition]:
-        """The functions in a field of an object, perhaps set by position in a table of objects."""
+        """The functions in a field of an object, or in the entries of a table that the object is taken from."""
         found: dict[int, Definition] = {}
         if "function_tables" in self._rules:
             return self._of_entry(place, ".".join(step.name for step in steps), name)
@@ -162,7 +162,7 @@ class StoredValues:
         return found
 
     def _of_entry(self, caller: int, table: str, name: str) -> dict[int, Definition]:
-        """The function in an entry of a table that is in this file, or imported."""
+        """The functions in an entry of a table, where the table is in this file or imported."""
         found = self._of_variable(self._file, f"{table}.{name}", _HOPS)
         for value in self._evaluate.expression(self._file, caller, parse(table)) if not found else ():
             if value.at is not None and value.at.file != self._file:
@@ -170,7 +170,7 @@ class StoredValues:
         return found
 
     def _of_variable(self, of: int, name: str, hops: int) -> dict[int, Definition]:
-        """The functions in a variable of a file; in Go, of its package."""
+        """The functions in a top-level variable of a file; in Go, of the file's package."""
         head = self._look.files.heads[of]
         found: dict[int, Definition] = {}
         tests = self._look.files.heads[self._file].test
@@ -233,7 +233,7 @@ class StoredFunctions:
     """Resolves calls through function pointers in C and C++, for one file after another.
 
     Attributes:
-        known: Symbol to definition, for all targets.
+        known: Maps symbols to definitions, for all targets.
     """
 
     def __init__(self, look_ups: LookUps, known: dict[int, Definition]) -> None:
@@ -287,7 +287,7 @@ class StoredFunctions:
         return self._targets(SlotFunctions(tuple(found.values()), True))
 
     def _called_positions(self, macro: str, hops: int) -> list[str]:
-        """The positions of the parameters that a macro calls, or passes to a macro that calls them."""
+        """The positions of a macro's parameters that its text calls, or passes to another macro that calls them."""
         known = self._macros.get((macro, hops))
         if known is None:
             known = self._macros[macro, hops] = self._of_text(macro, hops)
@@ -309,7 +309,7 @@ class StoredFunctions:
     # --- types ----------------------------------------------------------------------------------------------------
 
     def _of_locals(self, caller: int, kind: int, name: str) -> list[Expr]:
-        """The expressions stored in a local of a function of the file, or of an enclosing one."""
+        """The expressions stored in a local variable of a function of the file, or of an enclosing function."""
         facts = self._look.facts(self._file)
         while caller >= 0:
             found = facts.of_locals.get((caller, kind, name))
@@ -322,7 +322,7 @@ class StoredFunctions:
         return self._look.stored(self._family, kind, owner, name, tests=self._tests)
 
     def _aliases(self, type_: str) -> tuple[str, ...]:
-        """All alias names of a type."""
+        """The names of a type: the name itself and its aliases, at most `_MOST_ALIASES`."""
         known = self._names.get(type_)
         if known is not None:
             return known
@@ -335,7 +335,7 @@ class StoredFunctions:
         return known
 
     def _types(self, caller: int, steps: Expr) -> tuple[str, ...]:
-        """The names of the type of an expression, in any order; () if unknown."""
+        """All names (aliases) of the type of an expression; () if unknown."""
         if not steps:
             return ()
         head = steps[0]
@@ -354,13 +354,13 @@ class StoredFunctions:
         return self._along(types, [step.name for step in steps[1:] if step.kind == ATTR])
 
     def _along(self, types: Sequence[str], fields: Sequence[str]) -> tuple[str, ...]:
-        """The names of the type that a chain of fields leads to."""
+        """All names of the type that a chain of fields leads to, from a field of `types`."""
         for field in fields:
             types = self._declared_types(types, field)
         return self._aliases(types[0]) if types and types[0] else ()
 
     def _own_types(self, caller: int) -> list[str]:
-        """The enclosing class, or the class to which a method definition belongs."""
+        """The name of the enclosing class, or of the class to which a method definition belongs."""
         facts = self._look.facts(self._file)
         while caller >= 0:
             if facts.owners[caller] or facts.kinds[caller] in ("struct", "class", "union"):
@@ -369,7 +369,7 @@ class StoredFunctions:
         return []
 
     def _declared_types(self, types: Iterable[str], field: str) -> list[str]:
-        """The declared types of a field of the given types."""
+        """The declared types of a field, in the first of `types` that has the field."""
         for type_ in types:
             for alias in self._aliases(type_):
                 found = [head_name(item.value) for _, item in self._stored_rows(FIELD_TYPE, alias, field)]
@@ -388,7 +388,7 @@ class StoredFunctions:
         return known
 
     def _of_type(self, types: tuple[str, ...], field: str, hops: int) -> SlotFunctions | None:
-        """The functions stored in a field of a type; None if there are none."""
+        """The functions stored in a field of a type; None if nothing is stored in it outside of macros."""
         rows: list[tuple[int, StoredFunction]] = []
         for name in types:
             rows += self._stored_rows(STORED_FIELD, name, field)
@@ -411,7 +411,7 @@ class StoredFunctions:
         return item.within >= 0 and self._look.facts(file).kinds[item.within] == "macro"
 
     def _by_name(self, field: str, hops: int) -> SlotFunctions:
-        """The functions stored in fields of this name, whatever their type."""
+        """The functions stored in fields of this name, whatever the type of the object."""
         rows = list(self._look.stored_anywhere(self._family, STORED_FIELD, field, tests=self._tests))
         for _, item in self._look.stored_anywhere(self._family, FIELD_TYPE, field, tests=self._tests):
             for name in self._aliases(item.owner):
@@ -420,8 +420,9 @@ class StoredFunctions:
         return SlotFunctions(found, False) if len(found) <= _MOST_BY_NAME else _NOTHING
 
     def _functions_of_rows(self, rows: list[tuple[int, StoredFunction]], hops: int) -> tuple[Definition, ...]:
-        """The functions that stored rows mean. Once there are more than a slot may hold, the rest is skipped: each file
-        of a program may store a static function of the same name."""
+        """The functions that stored rows (file, item) mean. Once there are more functions than a slot may hold, the
+        remaining rows are skipped: each file of a program may store a static function of the same name.
+        """
         found: dict[int, Definition] = {}
         seen: set[tuple[int, StoredFunction]] = set()
         kept = 0
@@ -439,7 +440,7 @@ class StoredFunctions:
         return tuple(found[symbol] for symbol in sorted(found))
 
     def _functions(self, file: int, within: int, value: Expr, hops: int) -> Iterator[tuple[int, Definition]]:
-        """The functions that a stored value means in its file."""
+        """Yields the functions that a value, which is stored in a file, means there: (symbol, definition)."""
         kind, name = value[0] if value else Step(NAME, "")
         if kind in PARAMETERS:
             if within < 0 or hops <= 0:

@@ -1,7 +1,7 @@
 """The meaning of `T` in the members of a `Box<T>`, for an object declared as `Box<Foo>`: one level of type arguments.
 
-An INSTANCE of a type with arguments, and a FUNCTION that is a member of one, have the arguments as their text: `<Foo>`,
-as written in the scope `place` of their first file.
+If a type has arguments, its objects (INSTANCE values) and their methods (FUNCTION values) have the arguments as their
+text: `<Foo>`, as written in the scope `place` of their first file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def with_arguments(value: Value, file: int, place: int, arguments: tuple[str, ...]) -> Value:
-    """An object of a declared type, with the type arguments of the declaration."""
+    """The value (an object of a declared type) with the type arguments of the declaration."""
     return value._replace(files=(file,), text=f"<{','.join(arguments)}>", place=place)
 
 
@@ -34,16 +34,13 @@ class TypeArguments:
         self, look_ups: LookUps, declared: Callable[[int, int, str, int], Values],
         lineage: Callable[[Definition], tuple[Definition, ...]],
     ) -> None:  # fmt: skip
-        """Args:
-        declared: `Types.declared` of an evaluator.
-        lineage: Returns a type and its bases.
-        """
+        """Takes `declared`, which is `Types.declared`, and `lineage`, which returns a type and its bases."""
         self._look = look_ups
         self._declared = declared
         self._lineage = lineage
 
     def of_member(self, value: Value, name: str, found: Values, depth: int) -> Values:
-        """The values of a member, with the type arguments of the object's type or base substituted in `found`."""
+        """The values `found` of a member, with the type arguments of the object's type or base substituted."""
         if value.at is None or value.kind != INSTANCE:
             return found
         value = self._as_base(value, name, depth) or value
@@ -61,8 +58,7 @@ class TypeArguments:
         )
 
     def _as_base(self, value: Value, name: str, depth: int) -> Value | None:
-        """The object as one of the base that has a member, with the type arguments that a derived type gives the
-        base."""
+        """The object as an object of the base that has a member, with the base's type arguments; None if unknown."""
         assert value.at is not None
         lineage = self._lineage(value.at)
         for number, owner in enumerate(lineage if len(lineage) > 1 and depth > 0 else ()):
@@ -85,17 +81,17 @@ class TypeArguments:
         return None
 
     def of_result(self, value: Value, rows: Values, depth: int) -> Values:
-        """The result of a method of an object with type arguments, given the generic result."""
+        """The result of a method of an object with type arguments; `rows`, the generic result, if none is used."""
         assert value.at is not None
         return next(filter(None, (self.of_row(value, row, depth) for row in self._look.hints(value.at, ""))), rows)
 
     def of_row(self, method: Value, row: TypeHint, depth: int) -> Values:
-        """The values of a declaration in a method of an object with type arguments; () if it uses no type parameter."""
+        """The values of a type hint in a method of an object with type arguments; () if the hint names no parameter."""
         around = self._look.enclosing(method.at) if method.at is not None and method.text[:1] == "<" else None
         return self._substitute(method._replace(kind=INSTANCE, at=around), row, depth) if around is not None else ()
 
     def _parameters(self, value: Value) -> dict[str, str]:
-        """The type parameters of an object's type, each with its argument."""
+        """Maps the type parameters of an object's type to the type arguments."""
         assert value.at is not None
         declared = self._look.declarations(value.at, TYPE_PARAMETERS)
         names = declared[0].split(",") if declared else []
@@ -103,7 +99,7 @@ class TypeArguments:
         return dict(zip(names, given, strict=True)) if len(names) == len(given) else {}
 
     def _substitute(self, value: Value, row: TypeHint, depth: int) -> Values:
-        """The values of a declaration that names a type parameter of the object's type; () if it names none."""
+        """The values of a type hint that names a type parameter of the object's type; () if the hint names none."""
         types = types_in(row.text) if row.is_type else ()
         if len(types) != 1 or depth <= 0:
             return ()

@@ -1,4 +1,4 @@
-"""The values that an expression may have, as evaluate.py determines them."""
+"""The values that an expression may have; evaluate.py determines them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Value(NamedTuple):
 
     Attributes:
         kind: INSTANCE: an object of the type `at`. CLASS: the type, module or namespace `at`. FUNCTION: the function
-            `at`. MODULE: the files `files`. EXTERNAL: something from outside with the dotted name `text`. MANY: a
-            container of elements of the type `text`, as written in the scope `place` of the first file. BASES: an
-            object of the type `at`, as one of its bases. For `text` of an INSTANCE and a FUNCTION see `type_arguments`.
-        step: The rule that gave it, an index of `edges.STEPS`.
+            `at`. MODULE: the files `files`. EXTERNAL: an external thing with the dotted name `text`. MANY: a container
+            whose elements have the type `text`, as written in the scope `place` of the first file. BASES: an object of
+            the type `at`, viewed as one of its bases. For `text` of an INSTANCE and a FUNCTION see `type_arguments`.
+        step: The rule that found the value, an index of `edges.STEPS`.
     """
 
     kind: int
@@ -43,12 +43,12 @@ Values = tuple[Value, ...]
 
 
 def is_own(found: Definition, family: str) -> bool:
-    """Whether a definition is a type of its own, and no alias."""
+    """Whether a definition is anything but an alias of a type."""
     return found.kind != "type" or is_type(found.kind, family)
 
 
 def value_of(found: Definition, step: int) -> Value:
-    """The value of a definition's name."""
+    """The value that a definition's name stands for: CLASS or FUNCTION."""
     return Value(CLASS if found.kind in _CLASSES else FUNCTION, found, step)
 
 

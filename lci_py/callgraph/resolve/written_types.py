@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class TypeText(NamedTuple):
-    """A written type: its dotted name and its type arguments. `item`: whether it is a container of these."""
+    """A written type: its dotted name and its type arguments. `item`: whether it is a container of `name`."""
 
     name: str
     arguments: tuple[str, ...]
@@ -23,7 +23,7 @@ _DOTTED = re.compile(r"[@$]?[^\W\d][\w$]*(?:(?:::|[.\\])[^\W\d][\w$]*)*")
 
 @lru_cache(maxsize=20_000)
 def types_in(text: str) -> tuple[TypeText, ...]:
-    """The types in a declaration's text: several for a union."""
+    """The types that a declaration's text names: several for a union."""
     text = text.strip("\"'` ")
     if len(text) > 1 and text[0] == "(" and text[-1] == ")":
         if "," not in text:
@@ -74,7 +74,7 @@ def types_in(text: str) -> tuple[TypeText, ...]:
 
 @lru_cache(maxsize=20_000)
 def places_in(text: str) -> tuple[str, ...]:
-    """The element types of a tuple; the type itself if it is no tuple."""
+    """The types of a tuple's elements, in order; the type itself if it is not a tuple."""
     return tuple(_split(text, ",")) if "," in text else (text,)
 
 

@@ -1,7 +1,7 @@
 """Answers a client's first messages without the SDK, whose import takes longer than agents like to wait.
 
-Every client first asks for the server's description and its tools. The answers are constants, and equal to those of the
-SDK (tests/cli/mcp_server/test_greeting.py). Anything unusual is left to the SDK.
+Every client first asks for the server's description and its tools. The answers are constants, and equal to the answers
+of the SDK (tests/cli/mcp_server/test_greeting.py). Anything unusual is left to the SDK.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CAPABILITIES = {"resources": {"listChanged": False, "subscribe": False}, "tools
 
 
 class Greeting:
-    """Answers messages until the SDK is needed."""
+    """Answers a client's messages until the SDK is needed."""
 
     def __init__(self, tools: Sequence[Tool]) -> None:
         self._tools = [tool.listed() for tool in tools]
@@ -35,13 +35,13 @@ class Greeting:
         self.replayed: list[bytes] = []
 
     def run(self, read: Callable[[], bytes], write: Callable[[bytes], None]) -> bytes | None:
-        """Answer until the tools have been listed, or another request arrives.
+        """Answer until the tools have been listed, or a message arrives that only the SDK can answer.
 
         Args:
-            read: Returns the next line; b"" at the end.
-            write: Sends a line.
+            read: Returns the next line from the client; b"" at the end.
+            write: Sends a line to the client.
         Returns:
-            A line that the SDK must answer; b"" if the client has gone; None if no answer is due.
+            The line that the SDK must answer; b"" if the client has gone; None if every line has been answered.
         """
         while line := read():
             message = _parse_message(line)
@@ -88,7 +88,7 @@ class Greeting:
 
 
 def _parse_message(line: bytes) -> dict[str, Any] | None:
-    """A message of the form that every client sends; None for any other."""
+    """The message in a line if it has the usual form, which every client sends; else None."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
@@ -109,7 +109,7 @@ def _is_introduction(params: dict[str, Any]) -> bool:
 
 
 def _is_envelope(params: Any) -> bool:
-    """Whether a request has only the fields that the newest protocol requires."""
+    """Whether a request's parameters hold only the fields that the newest protocol requires."""
     meta = params.get("_meta") if isinstance(params, dict) and set(params) == {"_meta"} else None
     names = {_PREFIX + name for name in ("protocolVersion", "clientInfo", "clientCapabilities")}
     if not isinstance(meta, dict) or set(meta) != names or meta[_PREFIX + "protocolVersion"] != _STATELESS:

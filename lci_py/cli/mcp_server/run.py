@@ -1,4 +1,4 @@
-"""The entry of `lci mcp`: the flags, the greeting, and then the server, which imports the SDK."""
+"""The entry of `lci mcp`: reads the flags, runs the greeting, and then the server, which imports the SDK."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def run_mcp(call: Invocation) -> int:
-    """Serve until the client has gone.
+    """Serve until the client has gone, and return the exit code.
 
     Raises:
         UsageError: The SDK is not installed, or a flag has no valid value.

@@ -1,4 +1,4 @@
-"""The server: the official SDK speaks the protocol, and each call of a tool is a request to the worker."""
+"""The server: the official SDK speaks the protocol, and each call of a tool becomes a request to the worker process."""
 
 from __future__ import annotations
 
@@ -42,11 +42,13 @@ class Server:
     def __init__(
         self, wire: Wire, tools: Sequence[Tool], worker: WorkerProcess, root: str | None, *, structured: bool = False
     ) -> None:
-        """Args:
-        tools: The tools to offer.
-        worker: Answers the calls.
-        root: The folder to search; None to ask the client which folders it has open.
-        structured: Whether answers are JSON instead of text.
+        """Make a server that is not yet running.
+
+        Args:
+            tools: The tools to offer.
+            worker: Answers the calls of tools.
+            root: The folder to search; None to ask the client which folders it has open.
+            structured: Whether answers are JSON instead of text.
         """
         self._wire = wire
         self._tools = {tool.name: tool for tool in tools}
@@ -62,8 +64,8 @@ class Server:
         """Serve until the client has gone.
 
         Args:
-            replayed: Lines that `Greeting` has answered, to be replayed to the SDK; its answer to the first is dropped.
-            left: A line without an answer; None if there is none.
+            replayed: Lines that `Greeting` has answered, for the SDK to read again; its answer to the first is dropped.
+            left: A line that `Greeting` has not answered; None if there is no such line.
         """
         lines = [*replayed, *([] if left is None else [left])]
         anyio.run(self._serve, _Input(self._wire, lines), _Output(self._wire, dropped=len(replayed[:1])))
@@ -132,7 +134,7 @@ class Server:
         return types.ReadResourceResult(contents=[contents])
 
     async def _ask(self, context: _Context, command: dict[str, Any], *, as_json: bool) -> dict[str, Any]:
-        """Send a command to the worker, and return its answer. If the client cancels, the worker is ended."""
+        """Send a command to the worker, and return the worker's answer. If the client cancels, the worker is ended."""
         chosen = "flag" if self._named else "client" if self._of_client else "nobody"
         folder = self._named or self._of_client or os.getcwd()
         request = {"folder": folder, "chosen": chosen, "command": command, "json": as_json}
@@ -158,7 +160,7 @@ class Server:
         """Ask the client once which folders it has open, and use the first that exists.
 
         Returns:
-            The answer that makes a client call again with its folders, if the server may not ask it; else None.
+            A reply that makes the client call again and send its folders, if the protocol has no other way; else None.
         """
         capabilities = context.session.client_capabilities
         if self._named or self._asked or capabilities is None or capabilities.roots is None:
@@ -190,7 +192,7 @@ class Server:
 
 
 def _folder(uri: str) -> str | None:
-    """The folder that a `file:` URI names; None if it does not exist."""
+    """The folder that a `file:` URI names; None if no such folder exists."""
     try:
         parts = urlsplit(uri)
         path = unquote(parts.path)
@@ -201,7 +203,7 @@ def _folder(uri: str) -> str | None:
 
 
 def _without_surrogates(value: Any) -> Any:
-    """A JSON value whose lone surrogates are replaced, so that it can be written as UTF-8."""
+    """A copy of a JSON value, with lone surrogates replaced, so that it can be written as UTF-8."""
     if isinstance(value, str):
         return plain_text(value)
     if isinstance(value, list):
@@ -215,7 +217,7 @@ def _without_surrogates(value: Any) -> Any:
 
 
 class _Input:
-    """The client's messages. Lines that the SDK could not read are answered here; it would drop them."""
+    """Iterates over the client's messages, for the SDK. Invalid lines are answered here: the SDK would drop them."""
 
     def __init__(self, wire: Wire, first: list[bytes]) -> None:
         self._wire = wire
@@ -234,7 +236,7 @@ class _Input:
         return await anyio.to_thread.run_sync(self._wire.read, abandon_on_cancel=True)
 
     def _message(self, line: bytes) -> str | None:
-        """A line as a message that the SDK can read; None if it is empty, or was answered as invalid."""
+        """The message in a line, for the SDK; None if the line is empty, or invalid and so answered here."""
         text = line.decode("utf-8", "replace")
         if not text.strip() or _is_message(text):
             return text.strip() or None

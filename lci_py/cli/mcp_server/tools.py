@@ -1,4 +1,4 @@
-"""The tools: for each, the text that an agent reads about it, and the command that a call runs.
+"""Defines the tools: for each, the text that an agent reads about it, and the command that a call runs.
 
 Every agent pays for these texts in every conversation, so they are short (tests/cli/mcp_server/test_tools.py counts).
 """
@@ -36,7 +36,7 @@ def _says(schema: dict[str, Any], description: str) -> dict[str, Any]:
 
 
 class Tool(NamedTuple):
-    """A tool, the command that answers it, and its arguments, which are keys of that command's objects."""
+    """A tool, and the command that answers it. The arguments of the tool are keys that `object_parser` knows."""
 
     name: str
     command: str
@@ -45,7 +45,7 @@ class Tool(NamedTuple):
     required: tuple[str, ...] = ()
 
     def listed(self) -> dict[str, Any]:
-        """The tool in the form of `tools/list`."""
+        """The description of the tool that `tools/list` (a request of the protocol) returns."""
         schema: dict[str, Any] = {"type": "object", "properties": self.arguments}
         if self.required:
             schema["required"] = list(self.required)
@@ -122,7 +122,7 @@ STATUS = Tool("status", "status", "State of the index.", {"max_tokens": _NUMBER}
 
 
 def tools(which: str, *, workspace: bool = False) -> tuple[Tool, ...]:
-    """The tools that --tools selects; in a workspace, they take an argument for some of its repositories."""
+    """The tools that --tools selects. In a workspace, tools that take a path also take a glob on the repository."""
     more = [*(tool._replace(arguments={**tool.arguments, **_BOUNDS}) for tool in MORE), STATUS]
     found = (EXPLORE, SEARCH, READ, *(more if which == "all" else ()))
     if not workspace:
@@ -144,7 +144,7 @@ def command_object(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Turn a call of a tool into an object that `object_parser` reads.
 
     Raises:
-        UsageError: The tool has no such argument, or one is missing.
+        UsageError: The call has an argument that the tool does not know, or lacks a required argument.
     """
     for key in arguments:
         if key not in tool.arguments:

@@ -1,4 +1,4 @@
-"""Standard input and output as lines from and to the client."""
+"""Reads lines from the client on standard input, and writes lines to it on standard output."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ class Wire:
     """Exchanges lines with the client; other output of this process is redirected to stderr."""
 
     def __init__(self) -> None:
-        """Raises:
-        UsageError: Standard input or output is closed.
-        """
+        """Take over standard input and output; raises a `UsageError` if either is closed."""
         try:
             self._in: IO[bytes] = os.fdopen(os.dup(0), "rb")
             self._out: IO[bytes] = os.fdopen(os.dup(1), "wb")
@@ -32,7 +30,7 @@ class Wire:
         os.dup2(2, 1)
 
     def read(self) -> bytes:
-        """The next line that is not too long; b"" at the end."""
+        """The next line from the client, skipping lines that are too long; b"" at the end."""
         while len(data := self._in.readline(MAX_LINE)) == MAX_LINE and not data.endswith(b"\n"):
             while (data := self._in.readline(MAX_LINE)) and not data.endswith(b"\n"):
                 pass
@@ -40,7 +38,7 @@ class Wire:
         return data
 
     def refuse(self, code: int, message: str, number: Any = None) -> None:
-        """Answer a line that is no valid message with an error; `number` is its id if it has one."""
+        """Answer an invalid message with an error; `number` is the id of the message, None if it has no id."""
         answer = {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
         self.write(json.dumps(answer).encode() + b"\n")
 

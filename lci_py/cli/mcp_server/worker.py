@@ -1,7 +1,7 @@
-"""The worker process, and the server's side of it. It runs commands on an index that it keeps open, one after another.
+"""The worker process, and the server's side of it. The worker runs commands one by one, on an index that it keeps open.
 
-It is not the process that speaks the protocol, so that ending it cancels any call; so that it has no threads, and may
-fork to build an index; and so that it can end when idle.
+It is separate from the server, which speaks the protocol, so that any call can be cancelled by ending the worker,
+and so that the worker can end when idle. The worker has no threads, so it may fork to build an index.
 
 It reads lines of JSON, each a command with its folder, and writes lines of JSON: progress, then the answer.
 """
@@ -51,7 +51,7 @@ def work(settings: dict[str, Any], idle: float = IDLE) -> None:
 
     Args:
         settings: The flags of `lci mcp` that say how an index is opened.
-        idle: Seconds without a request after which it ends.
+        idle: Seconds without a request after which the process ends.
     """
     interrupts.install()
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
@@ -78,7 +78,7 @@ def _send(answers: IO[bytes], message: dict[str, Any]) -> None:
 
 
 class _Desk:
-    """Answers requests. It keeps the index of one folder open at a time."""
+    """Answers the requests in the worker process. It keeps the index of one folder open at a time."""
 
     def __init__(self, settings: dict[str, Any], answers: IO[bytes]) -> None:
         self._settings = settings
@@ -94,12 +94,13 @@ class _Desk:
         return Invocation("search", {**defaults(COMMANDS["search"]), **self._settings, "root": root})
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """
+        """Run the command in a request.
+
         Args:
-            request: `folder`, `chosen` as one of CHOSEN, `command`, an object, and whether the answer is wanted as
-                `json`.
+            request: Has the keys `folder`, `chosen` (one of CHOSEN), `command` (an object for `object_parser`) and
+                `json` (whether to answer in JSON).
         Returns:
-            The output of the command as `text`, and whether it is an `error`.
+            A dict with the command's output as `text`, and with `error`, whether the command failed.
         """
         self._progress = None
         as_json = bool(request["json"])
@@ -160,7 +161,7 @@ def _printed_output(call: Invocation) -> str:
 
 
 def said_error(error: LciError, *, as_json: bool) -> str:
-    """The text of an error for a client of the server."""
+    """The text of an error, as a client of the server reads it: JSON if `as_json`."""
     error = error.for_tools()
     return printed_error(error)[0] if as_json else ": ".join(filter(None, (error.message, error.hint)))
 
@@ -169,22 +170,22 @@ def said_error(error: LciError, *, as_json: bool) -> str:
 
 
 class WorkerProcess:
-    """The server's side of the worker: starts the process again after it has ended, and asks one question at a time."""
+    """The server's side of the worker: asks one question at a time, and restarts a process that has ended."""
 
     def __init__(self, settings: dict[str, Any], idle: float = IDLE) -> None:
-        """Arguments as in `work`."""
+        """Prepare to run `work(settings, idle)` in a process that starts on first use."""
         self._command = program(work, settings, idle)
         self._process: subprocess.Popen[bytes] | None = None
 
     def started(self) -> subprocess.Popen[bytes]:
-        """The running process; started if there is none."""
+        """The running worker process; starts it if none is running."""
         if self._process is None or self._process.poll() is not None:
             self._close()
             self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         return self._process
 
     def ask(self, request: dict[str, Any], report: Callable[[float, str], None]) -> dict[str, Any]:
-        """The answer to a request, as of `_Desk.answer`.
+        """The worker's answer to a request (see `_Desk.answer`); `report` gets the done share of a build and its stage.
 
         Raises:
             InternalError: The process has ended.
@@ -208,14 +209,14 @@ class WorkerProcess:
         raise InternalError("the process that answers has ended; the next call starts another")
 
     def _close(self) -> None:
-        """Drop the process, which has ended."""
+        """Close the pipes of the process, which has ended, and forget it."""
         process, self._process = self._process, None
         for pipe in (process.stdin, process.stdout) if process is not None else ():
             with suppress(OSError):  # it may hold what nobody has read
                 pipe.close()  # type: ignore[union-attr]
 
     def stop(self) -> None:
-        """End the process, even while it answers."""
+        """End the process, even while it is answering."""
         process = self._process
         if process is not None and process.poll() is None:
             process.terminate()  # an index that is being built keeps what it has

@@ -1,6 +1,6 @@
-"""The commands and their flags, as data for the parser, for help and for completion.
+"""Defines the commands and their flags, as data for the parser, for help and for completion.
 
-Each module is imported only when one of its commands is looked up, so that a query does not load them all.
+The module of a command is imported only when the command is looked up, so that a query does not load all modules.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ ANSWERING = (
 
 
 class _Commands(Mapping[str, "Command"]):
-    """Name -> command."""
+    """Maps the name of a command to its `Command`, whose module is imported on first use."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, Command] = {}
@@ -71,7 +71,7 @@ class _Commands(Mapping[str, "Command"]):
 
 
 def _with_batch(command: Command) -> Command:
-    """The command with --batch before its general flags."""
+    """A copy of a command with the flag --batch, placed before the general flags."""
     from lci_py.cli.options.flags import BATCH_FLAG, GENERAL
 
     first = next(i for i, flag in enumerate(command.flags) if flag.panel == GENERAL)

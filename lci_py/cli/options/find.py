@@ -1,4 +1,4 @@
-"""The commands that find text, definitions, files and commits, and show them."""
+"""Defines the commands that find text, definitions, files and commits, and show them."""
 
 from __future__ import annotations
 

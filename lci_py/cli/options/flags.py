@@ -1,6 +1,6 @@
-"""The types of the option table: options, arguments, and the options that many commands share.
+"""The types of the option table (options, arguments, commands), and the options that many commands share.
 
-Named tuples, because a dataclass takes half a millisecond to define.
+The types are named tuples, because a dataclass takes half a millisecond to define.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ WHEN = ("auto", "always", "never")
 
 
 class Flag(NamedTuple):
-    """An option; `Invocation.values` has it under its first spelling, without the dashes."""
+    """An option. Its key in `Invocation.values` is its first spelling, with `_` for `-` and no leading dashes."""
 
     spellings: tuple[str, ...]
     shape: Shape
@@ -32,7 +32,7 @@ class Flag(NamedTuple):
 
 
 class Positional(NamedTuple):
-    """The argument of a command; with `many`, any number of them."""
+    """The argument of a command; if `many`, the argument may be given any number of times."""
 
     metavar: str
     help: str

@@ -1,4 +1,4 @@
-"""The commands about the call graph, and `refs`."""
+"""Defines the commands about the call graph, and `lci refs`."""
 
 from __future__ import annotations
 

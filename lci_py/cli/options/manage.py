@@ -1,4 +1,4 @@
-"""The commands that make, inspect and remove an index, and those for coding agents and for fleets."""
+"""Defines the commands that make, inspect and remove an index, and the commands for coding agents and for fleets."""
 
 from __future__ import annotations
 

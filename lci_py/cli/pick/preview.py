@@ -1,4 +1,4 @@
-"""Coloured code: pieces of text, each with the name of its style, line by line."""
+"""Colours code: each line becomes pieces of text, each with the name of its style."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WIDEST = 400
 
 
 class ColouredPreview(NamedTuple):
-    """The preview of an entry."""
+    """The coloured preview of a list entry."""
 
     entry: Entry
     text: Text
@@ -32,7 +32,7 @@ class ColouredPreview(NamedTuple):
 
 
 def colour_preview(engine: Engine, entry: Entry, words: Sequence[str], *, at_words: bool) -> ColouredPreview:
-    """The lines around an entry in colours, with the words of the query marked. Errors as in `preview`."""
+    """The lines around a list entry in colours, with the query's words marked. Arguments and errors as in `preview`."""
     text = preview(engine, entry, words, at_words=at_words)
     shown = [visible(line.expandtabs(4))[:_WIDEST] for line in text.lines]
     # What is above may begin inside of a comment or a string, which would colour it all wrongly.
@@ -58,7 +58,7 @@ def _pieces(code: str, language: str) -> Iterator[Piece]:
 
 @lru_cache
 def _lexer(language: str) -> Any:
-    """The lexer of a language; None if Pygments has none."""
+    """The Pygments lexer of a programming language; None if Pygments has none."""
     from pygments.lexers import get_lexer_by_name
     from pygments.util import ClassNotFound
 
@@ -71,7 +71,7 @@ def _lexer(language: str) -> Any:
 
 @lru_cache
 def _styles() -> dict[Any, str]:
-    """Kind of token to the name of its style."""
+    """Maps a kind of token to the name of its style."""
     from pygments.token import Token
 
     names = "Keyword Comment Literal.String Literal.Number Name.Function Name.Class Name.Decorator Name.Builtin"
@@ -96,7 +96,7 @@ def _lines(pieces: Iterator[Piece]) -> Iterator[list[Piece]]:
 
 
 def _highlight(line: list[Piece], pattern: re.Pattern[str]) -> Iterator[Piece]:
-    """The pieces of a line, split where the pattern matches; a match may span several pieces."""
+    """Splits the pieces of a line where the pattern matches, and marks the matches; a match may span several pieces."""
     spans = [match.span() for match in pattern.finditer("".join(text for _, text in line))]
     begin = 0
     for style, text in line:

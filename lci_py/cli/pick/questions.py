@@ -1,4 +1,4 @@
-"""The queries of `lci pick`, whose answers are entries of one list."""
+"""The queries of `lci pick`: each answer is a list of entries."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _FIELD = re.compile(r"\b(?:kind|name|path|lang|parent|file):\S*")
 
 
 class Entry(NamedTuple):
-    """A line of the list; paths are relative to the root."""
+    """An entry of the displayed list: a file, or a location in it. Its path is relative to the root."""
 
     file: str
     line: int
@@ -55,7 +55,7 @@ class Entry(NamedTuple):
 
 
 class EntryList(NamedTuple):
-    """The entries that a query found."""
+    """The entries that a query found, and the total number of results."""
 
     entries: tuple[Entry, ...]
     total: int
@@ -65,11 +65,11 @@ class Text(NamedTuple):
     """Lines of a file, as it is now.
 
     Attributes:
-        start: The number of the first line.
-        lines: The lines.
-        language: Of the file.
-        match: The number of the line that matches best.
-        above: The number of lines above the definition: no comment or string continues from them into it.
+        start: The line number of the first line.
+        lines: The text of the lines.
+        language: The programming language of the file.
+        match: The line number of the best match.
+        above: The number of lines above the definition; code colouring starts below them.
     """
 
     start: int
@@ -80,7 +80,7 @@ class Text(NamedTuple):
 
 
 def search(engine: Engine, text: str, mode: str, filters: Filters) -> EntryList:
-    """The results of a text in a mode. Without a text: the most used files, or everything that passes the filters."""
+    """The results of a text in a search mode. If text and filters are empty: the most used files."""
     if mode == FILES or not (text.strip() or filters):
         return _files(engine, text, filters, MOST)
     if mode == "symbolic":
@@ -103,12 +103,12 @@ def _files(engine: Engine, text: str, filters: Filters, limit: int) -> EntryList
 
 
 def callers(engine: Engine, entry: Entry) -> EntryList:
-    """The callers of a definition; the line is that of the first call."""
+    """The callers of an entry's definition; the line of each is its first call."""
     return _neighbours(engine.answer("callers", GraphRequest(_identifying_name(entry))), at_call=True)
 
 
 def callees(engine: Engine, entry: Entry) -> EntryList:
-    """The definitions in the repository that a definition calls."""
+    """The definitions in the repository that an entry's definition calls."""
     return _neighbours(engine.answer("callees", GraphRequest(_identifying_name(entry))), at_call=False)
 
 
@@ -121,7 +121,7 @@ def _neighbours(answer: GraphAnswer, *, at_call: bool) -> EntryList:
 
 
 def outline(engine: Engine, entry: Entry) -> EntryList:
-    """The definitions of an entry's file, in their order."""
+    """The definitions in an entry's file, in the order of their lines."""
     items = sorted(
         engine.outline(OutlineRequest(files=(entry.file,))).results, key=lambda one: (one.line, -one.end_line)
     )
@@ -130,7 +130,7 @@ def outline(engine: Engine, entry: Entry) -> EntryList:
 
 
 def similar(engine: Engine, entry: Entry) -> EntryList:
-    """Definitions similar to that of an entry."""
+    """The definitions that are similar to an entry's definition."""
     answer: SimilarAnswer = engine.answer("similar", SimilarRequest(place=(entry.file, entry.line), limit=MOST))
     found = tuple(
         Entry(one.file, one.line, one.end_line, one.qualified_name, one.kind, f"{one.score:.2f}")
@@ -146,10 +146,10 @@ WALKS: dict[str, Callable[[Engine, Entry], EntryList]] = {
 
 
 def _identifying_name(entry: Entry) -> str:
-    """A name that identifies the definition of an entry.
+    """A name, FILE::NAME, that identifies the definition of an entry.
 
     Raises:
-        LciError: It has none.
+        LciError: The entry is no definition.
     """
     if not entry.name:
         raise LciError("files and loose lines have no callers and callees: choose a definition")
@@ -161,7 +161,7 @@ def preview(engine: Engine, entry: Entry, words: Sequence[str], *, at_words: boo
 
     Args:
         words: The words of the query, in lower case.
-        at_words: Whether the best line is the one with the most of these words, instead of the entry's own.
+        at_words: Whether the best line is the line with the most query words, instead of the first line of the entry.
     Raises:
         LciError: The file no longer exists.
     """

@@ -42,12 +42,12 @@ _FIRST, _REST = ("+{line}", "{path}"), ("{path}",)
 
 
 def is_possible() -> bool:
-    """Whether there is a terminal for the screen, and the library that draws it."""
+    """Whether `lci pick` has a terminal for its screen, and the library that draws the screen."""
     return sys.stdout.isatty() and sys.stdin is not None and sys.stdin.isatty() and _is_installed()
 
 
 def run_pick(call: Invocation) -> int:
-    """Let the user select; the exit code is 1 if nothing was selected."""
+    """Let the user select entries, and open or print them; the exit code is 1 if nothing was selected."""
     mode, filters, color = _mode(call.text("mode")), flag_filters(call), has_color(call, True)
     printed = call.flag("print") or call.flag("json")
     terminal = _terminal(printed=printed)
@@ -93,7 +93,7 @@ def _is_installed() -> bool:
 
 
 def _mode(given: str | None) -> str:
-    """The mode that a name, or its first letters, stands for."""
+    """The search mode that a name or its first letter stands for; None stands for the first mode."""
     for mode in ALL_MODES:
         if given in (None, mode, mode[0]):
             return mode
@@ -101,7 +101,7 @@ def _mode(given: str | None) -> str:
 
 
 def _terminal(*, printed: bool) -> tuple[Input, Output]:
-    """The keyboard, and the output to draw on: stdout, or the terminal itself if stdout receives the selection.
+    """Returns (keyboard, output to draw on). The output is stdout, or the terminal itself if stdout gets the selection.
 
     Raises:
         UsageError: There is no terminal, or the library is missing.
@@ -123,7 +123,7 @@ def _terminal(*, printed: bool) -> tuple[Input, Output]:
 
 
 def _open(engine: Engine, chosen: Sequence[Entry]) -> int:
-    """Open the locations of entries in the editor, and wait for it.
+    """Open the locations of entries in the editor, and wait until it ends.
 
     Raises:
         ConfigError: The editor does not exist.
@@ -144,16 +144,16 @@ def _open(engine: Engine, chosen: Sequence[Entry]) -> int:
 
 
 def _places(call: Invocation, engine: Engine, chosen: Sequence[Entry]) -> list[str]:
-    """FILE:LINE of each entry, as other commands print it."""
+    """The text FILE:LINE for each entry, with paths as other commands print them."""
     shown = (from_here(entry, call, "paths", engine.root) for entry in chosen)
     return [f"{entry.file}:{entry.line}" for entry in shown]
 
 
 def editor_command(places: Sequence[tuple[str, int]], environment: Mapping[str, str]) -> list[str]:
-    """The command line that opens files, each an absolute path, at their lines. No shell interprets it.
+    """The command line that opens `places`, each (absolute path, line), in the editor. No shell interprets it.
 
     Raises:
-        ConfigError: The variable that names the editor is no valid command.
+        ConfigError: The environment variable that names the editor is no valid command.
     """
     variable = next((name for name in ("LCI_EDITOR", "VISUAL", "EDITOR") if environment.get(name, "").strip()), "")
     text = environment[variable] if variable else "vi"
@@ -172,7 +172,7 @@ def editor_command(places: Sequence[tuple[str, int]], environment: Mapping[str, 
 
 
 def _arguments(forms: Sequence[Sequence[str]], places: Sequence[tuple[str, int]]) -> list[str]:
-    """The editor's arguments for all locations. Paths are inserted last, so that braces in them are not replaced."""
+    """The editor's arguments for all locations: `forms` with line and path filled in. Braces in a path are kept."""
     return [
         word.replace("{line}", str(line)).replace("{path}", path)
         for form, (path, line) in zip(forms, places, strict=True)

@@ -96,7 +96,7 @@ _KEYS: dict[str, Callable[[Screen], object]] = {
 
 
 class _Panel(UIControl):
-    """Lines that are laid out for the available size."""
+    """A part of the screen, whose lines are laid out for the available size."""
 
     def __init__(
         self, draw: Callable[[int, int], Sequence[list[Piece]]], mouse: Callable[[MouseEvent], object] | None = None
@@ -112,7 +112,7 @@ class _Panel(UIControl):
 
 
 class Screen:
-    """The screen, while it is open."""
+    """The screen of `lci pick`, which exists while the screen is open."""
 
     picker: Picker
     rows: int  # of the list
@@ -120,10 +120,12 @@ class Screen:
     def __init__(
         self, signs: Signs, opened: Callable[[list[Entry]], object], copied: Callable[[list[Entry]], str]
     ) -> None:
-        """Args:
-        signs: The signs that the terminal can write.
-        opened: Opens entries in the editor.
-        copied: Returns the text to copy for entries.
+        """Prepare a screen that `run` shows.
+
+        Args:
+            signs: The signs, such as arrows, that the terminal can write.
+            opened: Opens entries in the editor.
+            copied: Returns the text to copy for entries.
         """
         self.rows = 1
         self._signs, self._opened, self._copied = signs, opened, copied
@@ -135,13 +137,13 @@ class Screen:
     def run(
         self, picker: Picker, text: str, terminal: tuple[Input, Output], begin: Callable[[], None], *, color: bool
     ) -> list[Entry]:
-        """Show the screen until the user has selected; returns the selection, [] for none.
+        """Show the screen until the user has selected; returns the selected entries, [] for none.
 
         Args:
-            text: The initial input.
+            text: The initial text of the input line.
             terminal: The keyboard and the output.
             begin: Called as soon as `post` and `changed` may be called.
-            color: Whether there are colours.
+            color: Whether to use colours.
         """
         self.picker = picker
         self.application = Application(
@@ -163,7 +165,7 @@ class Screen:
         return self.application.run(pre_run=begin) or []
 
     def post(self, act: Callable[[], None]) -> None:
-        """Call `act` in the thread of the screen, if the screen is still open."""
+        """Call `act` in the screen's thread, if the screen is still open."""
         if (loop := self.application.loop) is not None:
             loop.call_soon_threadsafe(act)
 
@@ -189,7 +191,7 @@ class Screen:
             self.picker.type(text)
 
     def changed(self) -> None:
-        """Draw again; the state has changed."""
+        """Draw the screen again after a change of the state."""
         # A walk begins with an empty input line, and its end restores the query.
         if self._buffer.text != self.picker.text:
             self._buffer.text, self._buffer.cursor_position = self.picker.text, len(self.picker.text)
@@ -224,7 +226,7 @@ class Screen:
             run_in_terminal(lambda: self._opened(chosen))
 
     def copy(self) -> None:
-        """Copy FILE:LINE to the clipboard by the terminal's escape sequence (OSC 52)."""
+        """Copy FILE:LINE of the chosen entries to the clipboard by the terminal's escape sequence (OSC 52)."""
         from base64 import b64encode
 
         if not (chosen := self.picker.chosen()):
@@ -304,7 +306,7 @@ class Screen:
         return [self._row(entry, width, names, self._top + place == view.selected) for place, entry in enumerate(shown)]
 
     def _row(self, entry: Entry, width: int, names: int, selected: bool) -> list[Piece]:
-        """A row: the name in its column, its kind if there is room, and the location at the right."""
+        """The row of an entry: the name in its column, the kind if there is room, and the location at the right."""
         marked = (entry.file, entry.line) in self.picker.marks
         style = " class:selected" if selected else ""
         name = shorten(_name(entry), names, self._signs.ellipsis)

@@ -1,4 +1,4 @@
-"""The state of `lci pick`: a stack of lists, with selected and marked entries. Nothing here knows of a terminal."""
+"""The state of `lci pick`: a stack of lists, with selected and marked entries. It does not depend on a terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class View:
-    """A list on the stack: the results of the search, or of a walk from them, which the typed text filters."""
+    """A list on the stack: the results of the search or, filtered by the typed text, of a walk from an entry."""
 
     def __init__(self, title: str = "", listed: EntryList = EntryList((), 0)) -> None:  # noqa: B008  # immutable
         self.title = title
@@ -31,16 +31,18 @@ class View:
 
 
 class Picker:
-    """The state of the picker, and what each key does to it."""
+    """The state of `lci pick`; its methods say what each key does."""
 
     def __init__(
         self, engine: Engine, worker: Worker, mode: str, filters: Filters, changed: Callable[[], object]
     ) -> None:
-        """Args:
-        engine: Answers, in the thread of `worker`.
-        mode: The first mode, one of `ALL_MODES`.
-        filters: The filters of the command line.
-        changed: Called when there is something new to draw.
+        """Prepare the state before anything is listed.
+
+        Args:
+            engine: Answers the queries, in the thread of `worker`.
+            mode: The first search mode, one of `ALL_MODES`.
+            filters: The filters of the command line.
+            changed: Called when the screen must be drawn again.
         """
         self.mode, self.filters = mode, filters
         self.views = [View()]
@@ -62,7 +64,7 @@ class Picker:
         return shown[self.view.selected] if shown else None
 
     def chosen(self) -> list[Entry]:
-        """The marked entries, or else the selected one, each with its best matching line."""
+        """The marked entries or, if none is marked, the selected entry; each with its best matching line."""
         if self.marks:
             return list(self.marks.values())
         entry = self.selected
@@ -73,7 +75,7 @@ class Picker:
         return entry._replace(line=shown.text.match) if shown is not None and shown.entry == entry else entry
 
     def begin(self) -> None:
-        """List entries before the user types anything, and load what the first query needs."""
+        """List entries before the user types anything, and load whatever the first query needs."""
         self.search()
         mode, filters = self.mode, self.filters
         self._worker.ask("warm", lambda: questions.search(self._engine, "any word", mode, filters), lambda _: None)
@@ -81,7 +83,7 @@ class Picker:
     # --- the text -----------------------------------------------------------------------------------------------
 
     def type(self, text: str) -> None:
-        """Set the text."""
+        """Take the typed text: search for it or, in a walk, filter the list by it."""
         self.text = text
         if len(self.views) == 1:
             self.search()
@@ -114,7 +116,7 @@ class Picker:
     # --- keys ---------------------------------------------------------------------------------------------------
 
     def switch(self, by: int) -> None:
-        """Switch to the next mode, or the previous one."""
+        """Go `by` search modes forwards (backwards if negative), and search again."""
         self.mode = ALL_MODES[(ALL_MODES.index(self.mode) + by) % len(ALL_MODES)]
         self._search_again()
 
@@ -129,7 +131,7 @@ class Picker:
         self._changed()
 
     def select(self, place: int) -> None:
-        """Select the entry at index `place`, or the nearest one, and show its preview."""
+        """Select the entry at index `place`, or the nearest entry, and show its preview."""
         self.view.selected = max(0, min(place, len(self.view.shown) - 1))
         entry = self.selected
         words = questions.words_of(self.views[0].text if len(self.views) > 1 else self.text)
@@ -154,14 +156,14 @@ class Picker:
             self._changed()
 
     def mark(self) -> None:
-        """Mark or unmark the selected entry, and go to the next."""
+        """Mark or unmark the selected entry, and select the next entry."""
         entry = self.selected
         if entry is not None and self.marks.pop((entry.file, entry.line), None) is None:
             self.marks[entry.file, entry.line] = self._at_match(entry)
         self.select(self.view.selected + 1)
 
     def walk(self, way: str) -> None:
-        """Show the entries that a walk leads to, such as callers; `way` is one of `WALKS`."""
+        """Show what a walk from the selected entry leads to, such as its callers; `way` is one of `WALKS`."""
         entry, text = self.selected, self.text
         if entry is not None:
             self.message = f"looking for {way}"
@@ -187,7 +189,7 @@ class Picker:
         self.select(at[-1] if way == "outline" and at else 0)
 
     def back(self) -> bool:
-        """Leave a walk; False if there is none."""
+        """Leave the last walk and show the list before it; returns False if there is no walk to leave."""
         if len(self.views) == 1:
             return False
         self.views.pop()

@@ -1,4 +1,4 @@
-"""A thread that runs queries while the terminal stays responsive. Of the queries of a kind only the newest counts."""
+"""A thread that runs queries while the terminal stays responsive. A newer query replaces a waiting one of its kind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Worker(threading.Thread):
-    """Runs queries, kind by kind in the order of `KINDS`."""
+    """Runs the waiting queries, one per kind, in the order of `KINDS`."""
 
     #: What a keystroke waits for comes first. A preview waits until somebody looks: meanwhile the list is drawn, for
     #: which only one thread of a Python process has time.
@@ -24,10 +24,7 @@ class Worker(threading.Thread):
     LATE, LATE_SECONDS = "preview", 0.06
 
     def __init__(self, post: Callable[[Callable[[], None]], object]) -> None:
-        """
-        Args:
-            post: Calls a function in the thread of the terminal.
-        """
+        """Prepare the thread; `post` calls a function in the thread of the terminal."""
         super().__init__(daemon=True)
         self._post = post
         self._waiting: dict[str, tuple[Work, Done]] = {}
@@ -38,7 +35,7 @@ class Worker(threading.Thread):
     def ask(self, kind: str, work: Work, done: Done) -> None:
         """Run `work` soon, and call `done` with its result or its `LciError`.
 
-        Newer work of the same kind replaces it until it has begun.
+        Newer work of the same kind replaces work that has not begun.
         """
         with self._changed:
             self._waiting[kind] = (work, done)
@@ -46,7 +43,7 @@ class Worker(threading.Thread):
             self._changed.notify()
 
     def stop(self) -> None:
-        """Drop waiting work, and return when nothing runs."""
+        """Drop the waiting work, let running work end, and return."""
         with self._changed:
             self._stopped = True
             self._changed.notify()

@@ -1,1 +1,1 @@
-"""The commands that answer a question about an index, a module each (`answering.Row`)."""
+"""The commands that answer a question about an index; each module defines the `answering.Row` of a command."""

@@ -1,5 +1,5 @@
-"""`lci affected`: a revision, a name, a diff or files, and flags to a request. It exits with 1 if nothing has changed,
-and with --paths or --fail-if-none if no test is affected.
+"""`lci affected`: builds its request from a revision, a name, a diff or files, and from flags. It exits with 1 if
+nothing has changed, and with --paths or --fail-if-none if no test is affected.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _request(call: Invocation, _shape: str) -> AffectedRequest:
 
 
 def _diff(call: Invocation) -> str:
-    """The diff on standard input."""
+    """Reads the diff from standard input."""
     if call.kept is not None or sys.stdin is None:
         raise UsageError("there is no diff on standard input", hint="git diff main | lci affected -")
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
@@ -76,7 +76,7 @@ def _finish(asked: CommandRun, answer: AffectedAnswer, code: int) -> int:
 
 
 def _unsaid(answer: AffectedAnswer) -> str:
-    """The reason for an empty stdout, as a note to the user: `lci affected --paths | xargs -r pytest` runs no test."""
+    """A note on why stdout is empty (`lci affected --paths | xargs -r pytest` then runs no test); "" if it is not."""
     if answer.changed:
         from lci_py.render.text.affected import no_test
 
@@ -98,7 +98,7 @@ def _fit(asked: CommandRun, answer: AffectedAnswer, cost: Callable[[AffectedAnsw
 
 
 def _rows(answer: AffectedAnswer, first: int, last: int | None) -> AffectedAnswer:
-    """The answer with a slice of its rows: changes first, then tests, then callers."""
+    """The answer with the rows `first` to `last`, counted through its changes, then its tests, then its callers."""
     lists: list[tuple[Any, ...]] = [answer.changed, answer.tests, answer.callers]
     starts = [0, len(lists[0]), len(lists[0]) + len(lists[1])]
     kept = [

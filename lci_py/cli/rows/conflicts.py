@@ -1,6 +1,5 @@
-"""`lci conflicts`: flags to a request. It exits with 0 if there are conflicts and with 1 if not, as a search does.
-
-With --fail-on it is a check: it exits with 1 if there is a conflict of a kind that the flag names, else with 0.
+"""`lci conflicts`: builds its request from flags. It exits with 0 if there are conflicts and with 1 if not, as a search
+does. With --fail-on it is a check: it exits with 1 if there is a conflict of a kind that the flag names, else with 0.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def _request(call: Invocation, shape: str) -> ConflictsRequest:
 
 
 def _words(call: Invocation, flag: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    """The values of a repeatable flag that also takes a comma-separated list, in the order of `known`."""
+    """The values of a flag that may be repeated and may hold a comma-separated list, in the order of `known`."""
     given = [word.strip() for text in call.texts(flag) for word in text.split(",")]
     for word in given:
         if word not in known:
@@ -61,8 +60,10 @@ def _words(call: Invocation, flag: str, known: tuple[str, ...]) -> tuple[str, ..
 
 
 def _fail_on(call: Invocation, relations: tuple[str, ...]) -> tuple[str, ...]:
-    """Raises:
-    UsageError: --relation excludes the relations of --fail-on, so the check could never fail.
+    """The kinds of conflict that --fail-on names.
+
+    Raises:
+        UsageError: --relation leaves out a kind, so that the check could never fail on it.
     """
     words = _words(call, "fail_on", FAIL_ON)
     for word in words:
@@ -73,7 +74,7 @@ def _fail_on(call: Invocation, relations: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _fails(answer: ConflictsAnswer, words: tuple[str, ...]) -> bool:
-    """Whether the check fails; conflicts beyond --limit count as well."""
+    """Whether the check of --fail-on fails; conflicts beyond --limit count as well. `words` are the flag's values."""
     if answer.conflicts and not {"disagreement", "any"}.isdisjoint(words):
         return True
     failing = {*words, *(GRAVE if "any" in words else ())}

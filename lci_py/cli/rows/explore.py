@@ -1,4 +1,4 @@
-"""`lci explore`: a question, locations, a text on stdin or a change, and flags to a request."""
+"""`lci explore`: builds its request from a question, locations, a text on stdin or a change, and from flags."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _request(call: Invocation, _shape: str) -> ExploreRequest:
 
 
 def standard_input() -> str:
-    """The text on standard input, up to a bound.
+    """The text on standard input, cut at a maximum length.
 
     Raises:
         UsageError: Standard input is closed.
@@ -58,7 +58,7 @@ def standard_input() -> str:
 
 
 def _fit(asked: CommandRun, answer: ExploreAnswer, cost: Callable[[ExploreAnswer], int]) -> ExploreAnswer:
-    """The answer with as many steps of its budget as its format has room for."""
+    """Shortens an answer to its token budget: the most important pieces that the output shape has room for."""
     if asked.shape == "paths":
         return answer
     from lci_py.render.token_budget import fitted

@@ -1,4 +1,4 @@
-"""`lci files`: parts of a path and flags to a request."""
+"""`lci files`: builds its request from parts of a path and from flags."""
 
 from __future__ import annotations
 

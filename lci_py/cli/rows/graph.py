@@ -1,4 +1,4 @@
-"""`lci callers`, `lci callees`, `lci tree` and `lci refs`: a name and flags to a request."""
+"""`lci callers`, `lci callees`, `lci tree` and `lci refs`: builds their requests from a name and from flags."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _roles(given: tuple[str, ...]) -> tuple[Role, ...]:
 
 
 def _fit(asked: CommandRun, answer: GraphAnswer, cost: Callable[[GraphAnswer], int]) -> GraphAnswer:
-    """A tree within --max-nodes and --max-tokens; as text, callees of one name are merged."""
+    """Shortens a tree to --max-nodes and --max-tokens. As text, callees that have the same name are merged."""
     if answer.command != "tree":
         return answer
     from lci_py.render import call_tree

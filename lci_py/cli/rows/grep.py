@@ -1,4 +1,4 @@
-"""`lci grep`: a pattern and flags to a request."""
+"""`lci grep`: builds its request from a pattern and from flags."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _ask(asked: CommandRun) -> GrepAnswer:
 
 
 def _skip(answer: GrepAnswer, offset: int) -> GrepAnswer:
-    """The answer without its first matching lines or, if it lists only files, without its first files."""
+    """The answer without its first `offset` matching lines or, if it lists only files, without its first files."""
 
     def rest() -> Iterator[FileLines]:
         left = offset
@@ -71,7 +71,7 @@ def _skip(answer: GrepAnswer, offset: int) -> GrepAnswer:
 
 
 def _cut(answer: GrepAnswer) -> Cut[GrepAnswer]:
-    """How the lines are shortened; a budget needs all files before it can tell how many lines fit."""
+    """How the matching lines are shortened to a budget. All files are read first, to know which lines fit."""
     files = list(answer.files)
     # A file without lines, as with --count, is one row.
     rows: list[tuple[FileLines, int]] = [

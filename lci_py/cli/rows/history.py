@@ -1,4 +1,4 @@
-"""`lci history`: a target and flags to a request."""
+"""`lci history`: builds its request from a target and from flags."""
 
 from __future__ import annotations
 

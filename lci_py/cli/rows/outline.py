@@ -1,4 +1,4 @@
-"""`lci outline`: paths and flags to a request."""
+"""`lci outline`: builds its request from paths and from flags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lci path`: two names and flags to a request."""
+"""`lci path`: builds its request from two names and from flags."""
 
 from __future__ import annotations
 

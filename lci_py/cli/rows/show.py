@@ -1,4 +1,4 @@
-"""`lci show`: targets and flags to a request. It exits with 2 if a target is unknown, and still shows the others."""
+"""`lci show`: builds its request from targets and flags. It exits with 2 if a target is unknown, but shows the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lci similar`: a location, a name or code, and flags to a request."""
+"""`lci similar`: builds its request from a location, a name or code, and from flags."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`lci unused`: paths and flags to a request. It exits with 0 if there are results and with 1 if not, as a search does;
-with --fail-on it is a check, and exits with 1 if there is a definition of a class that the flag names, else with 0.
+"""`lci unused`: builds its request from paths and from flags. It exits with 0 if there are results and with 1 if not.
+With --fail-on it is a check: it exits with 1 if a definition is in a class that the flag names, else with 0.
 """
 
 from __future__ import annotations

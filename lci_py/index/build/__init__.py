@@ -1,1 +1,1 @@
-"""One run of `lci index`: from the working tree to a new generation."""
+"""One run of `lci index`, which makes a new generation of the index from the working tree."""

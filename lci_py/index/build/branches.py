@@ -1,8 +1,8 @@
-"""Builds the shard of other branches: the files of each branch that differ from the working tree, and their
-definitions.
+"""Builds the shard of other branches: the files of each branch that differ from the working tree, and the definitions
+in these files.
 
 Whether a path differs depends only on the file in the tree and on the branch's blob. So a refresh compares only paths
-where one of the two has changed, and copies the rest from the previous generation.
+where the file or the blob has changed, and copies all other results from the previous generation.
 """
 
 from __future__ import annotations
@@ -54,14 +54,15 @@ State = tuple[str, "str | None"]  # how a path differs, and its blob in the bran
 
 
 def names_of(chosen: Sequence[str] | None, previous: Manifest | None) -> tuple[str, ...]:
-    """The branches to index besides the tree: from the flag or the settings, else those that the index already has."""
+    """The branches to index besides the tree: `chosen` (by flag or setting), else the branches of `previous`."""
     if chosen is not None:
         return tuple(dict.fromkeys(chosen))
     return tuple(previous.settings.get("branches", ())) if previous is not None else ()
 
 
 def check_names(root: Path, names: Sequence[str]) -> None:
-    """
+    """Check the names of branches.
+
     Raises:
         UsageError: git works here, and one of the names is neither a branch nor a tag.
     """
@@ -73,7 +74,7 @@ def check_names(root: Path, names: Sequence[str]) -> None:
 
 
 def stored_tips(manifest: Manifest) -> list[Tip]:
-    """The branches of a generation, including those that could not be read."""
+    """The branches that a generation has indexed, including branches that could not be read."""
     return [Tip(*(item[name] for name in Tip._fields)) for item in manifest.settings.get("branch_tips", ())]
 
 
@@ -81,7 +82,7 @@ def up_to_date(root: Path, names: Sequence[str], manifest: Manifest, table: File
     """Whether a generation has the current state of the branches.
 
     Args:
-        names: The branches.
+        names: The branches to index.
         walked: The result of the walk; the generation must have the same files.
     """
     if list(names) != manifest.settings.get("branches", []):
@@ -110,13 +111,13 @@ def _other_settings(manifest: Manifest, options: WalkOptions) -> bool:
 
 
 def _other_rules(table: FileTable, walked: WalkResult) -> bool:
-    """Whether an ignore file has changed."""
+    """Whether an ignore file (such as .gitignore) has changed since the index was built."""
     known = {name: mtime_ns for name, mtime_ns in table.folders() if name.rpartition("/")[2] in IGNORE_FILES}
     return known != dict(walked.rules)
 
 
 def _other_branches(root: Path, names: Sequence[str], known: Sequence[Tip]) -> list[str]:
-    """The names without the checked-out branch, as far as the stored tips show."""
+    """The branch names without the checked-out branch; stored tips tell whether a name stands for that branch."""
     here = {tip.name for tip in known if _is_here(root, tip)}
     _, branch = head(root)
     return [name for name in names if name not in here and name != branch]
@@ -132,14 +133,14 @@ def _is_here(root: Path, tip: Tip) -> bool:
 
 @dataclass(slots=True)
 class BuiltBranches:
-    """The shard of other branches, and its entries for the manifest."""
+    """The shard of other branches, and the data about the branches that go into the manifest."""
 
     shard: Path | Shard | None = None  # None: no branch can be read, or none is wanted
     tips: list[Tip] = field(default_factory=list)
     files: dict[str, int] = field(default_factory=dict)  # per branch: how many files differ
 
     def settings(self, names: Sequence[str]) -> dict[str, Any]:
-        """The settings that the manifest stores."""
+        """The entries `branches` and `branch_tips` of the manifest's settings; {} without branches."""
         if not names:
             return {}
         tips = [{**tip._asdict(), "files": self.files.get(tip.name, 0)} for tip in self.tips]
@@ -152,8 +153,8 @@ def build_branches(
     """Write the shard into the staging folder, unless the previous generation's shard is still up to date.
 
     Args:
-        names: The branches.
-        generation: The new generation, without its global shards.
+        names: The branches to index.
+        generation: The new generation, without its global shards (those that are not part of a segment).
         previous: The generation that the new one started from, if any.
     """
     root = Path(context.place.root)
@@ -169,7 +170,7 @@ def build_branches(
 
 
 class _BranchBuilder:
-    """Compares the branches with the tree. Use it once, as a context manager."""
+    """Compares the branches with the working tree. Use it once, as a context manager."""
 
     def __init__(self, context: BuildContext, generation: Generation, previous: PreviousGeneration | None) -> None:
         self._context = context
@@ -208,7 +209,7 @@ class _BranchBuilder:
             yield tip.name, (tip.commit, states)
 
     def _changed_here(self, previous: PreviousGeneration, generation: Generation) -> set[str] | None:
-        """Paths that have changed in the tree since the previous generation; None if an ignore file has changed."""
+        """The paths that have changed in the tree since the previous generation; None if an ignore file has changed."""
         if _other_rules(previous.table, self._context.tree.walked):
             return None
         change = previous.change
@@ -264,7 +265,7 @@ class _BranchBuilder:
     # --- paths ---------------------------------------------------------------------------------------------------
 
     def _states(self, tip: Tip) -> dict[str, State]:
-        """The state of each path of a branch that differs from the tree."""
+        """Maps each differing path of a branch to its state (how it differs from the tree, blob or None)."""
         again = self._again_on(tip)
         if again is None:
             there = self._repository.tree(tip.commit)
@@ -277,7 +278,7 @@ class _BranchBuilder:
         return {path: state for path, state in judged.items() if state is not None}
 
     def _again_on(self, tip: Tip) -> set[str] | None:
-        """The paths of a branch to compare again; None for all."""
+        """The paths of a branch that must be compared with the tree again; None for all paths."""
         if self._again is None or tip.name not in self._old_states:
             return None
         commit = self._old_states[tip.name][0]
@@ -297,7 +298,7 @@ class _BranchBuilder:
         return ONLY_THERE, oid
 
     def _is(self, path: str, oid: str) -> bool:
-        """Whether a file in the tree has the content of a blob, apart from line ends that git converts."""
+        """Whether a file in the tree has the content of the blob `oid`; line ends that git converts are ignored."""
         if path not in self._ids:
             data = read_file(self._root, path)
             if isinstance(data, str):
@@ -312,7 +313,7 @@ class _BranchBuilder:
     def _sizes(
         self, found: BuiltBranches, states: Mapping[str, Mapping[str, State]], known: Mapping[Version, int]
     ) -> dict[str, int]:
-        """The sizes of the blobs to read. A branch with a missing blob is left out."""
+        """Maps each blob that must be read to its size; leaves out branches of which a blob is missing in the clone."""
         wanted = {version for paths in states.values() for version in _versions(paths) if version not in known}
         sizes = self._repository.sizes(sorted({version.oid for version in wanted})) if wanted else {}
         lost = {version for version in wanted if version.oid not in sizes}
@@ -326,7 +327,7 @@ class _BranchBuilder:
         is_lost: Callable[[Version], bool],
         why: str,
     ) -> None:
-        """Leave out each branch with an unreadable file, whose definitions would otherwise seem to be missing there."""
+        """Leave out each branch with an unreadable file, as the file's definitions would seem to be missing on it."""
         for i, tip in enumerate(found.tips):
             if any(map(is_lost, _versions(states.get(tip.name, {})))):
                 found.tips[i] = tip._replace(commit="", problem=why)

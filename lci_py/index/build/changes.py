@@ -35,17 +35,17 @@ class Change:
         return bool(self.dirty or self.gone or self.touched)
 
     def within(self, files: int, size: int) -> bool:
-        """Whether at most `files` files, with at most `size` bytes, have to be extracted or removed."""
+        """Whether at most `files` files have changed or are gone, and the changed files have at most `size` bytes."""
         return len(self.dirty) + len(self.gone) <= files and sum(entry.size for entry in self.dirty) <= size
 
     def touched_only(self) -> Change:
-        """Only the files whose times have changed; the others count as unchanged."""
+        """A copy that keeps only the files with other times but the same content; all others count as unchanged."""
         return Change(same=[*self.same, *self.replaced, *self.gone], touched=self.touched)
 
 
 @dataclass(frozen=True, slots=True)
 class PreviousGeneration:
-    """The generation that a refresh starts from, and what has changed since."""
+    """The generation that a refresh starts from, and the changes in the tree since then."""
 
     manifest: Manifest
     table: FileTable
@@ -54,12 +54,12 @@ class PreviousGeneration:
 
     @property
     def change(self) -> Change:
-        """The changes, with the list of unchanged files."""
+        """The changes in the tree since that generation, with the list of unchanged files."""
         return self.changed if self.changed is not None else Change(same=self.table.states())
 
 
 def walk_settings(options: WalkOptions) -> dict[str, Any]:
-    """The settings in the manifest that determine which files are indexed."""
+    """The settings that decide which files are indexed, as the manifest stores them."""
     return {"max_file_bytes": options.max_file_bytes, "include": list(options.include), "allow": list(options.allow),
             "exclude": list(options.exclude), "hidden": options.hidden,
             "use_ignore_files": options.use_ignore_files}  # fmt: skip
@@ -78,7 +78,7 @@ def settled_ns(entry: FileEntry, walked_ns: int) -> int:
 
 
 def settled_mtime(mtime_ns: int, walked_ns: int) -> int:
-    """As `settled_ns` for a folder, which only has a modification time; `UNSETTLED` instead of -1."""
+    """Like `settled_ns`, for a folder, which only has a modification time; returns `UNSETTLED` instead of -1."""
     tick = _COARSE_TICK_NS if mtime_ns % 1_000_000_000 == 0 else TICK_NS
     return UNSETTLED if mtime_ns >= walked_ns - tick else mtime_ns
 
@@ -95,10 +95,11 @@ def compare(
     """Compare the files of the tree with the files of the index.
 
     Args:
+        root: The root of the tree.
         known: The files of the index.
         files: The files that the walk found.
         walked_ns: When the walk began, by the wall clock.
-        only: Paths of files and folders to compare; all others count as unchanged. "" is the root, None means all.
+        only: Paths of files and folders to compare; files elsewhere count as unchanged. "" is the root, None means all.
         settling: Whether a file also counts as touched if its time could not be stored before, and can be now.
     """
     change = Change()

@@ -27,7 +27,7 @@ COMPACT_BYTES = 1 << 28
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """The choices made by the settings and the flags of `lci index`."""
+    """The choices that the settings and the flags of `lci index` make."""
 
     walk: WalkOptions
     jobs: int
@@ -52,7 +52,7 @@ class BuildOptions:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The values that every step of a run needs."""
+    """The values that every step of a run of `lci index` needs."""
 
     root: Path
     index_dir: Path
@@ -64,25 +64,25 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The repository as this run found it."""
+    """The files of the repository as this run found them, with the time of the walk."""
 
     walked: WalkResult
     walked_ns: int  # when the walk began, by the wall clock
 
     @property
     def compact(self) -> bool:
-        """Whether vectors are stored in the compact form."""
+        """Whether vectors are stored in the compact form (8-bit integers, a quarter of the size)."""
         return sum(entry.size for entry in self.walked.files) >= COMPACT_BYTES
 
     @property
     def vectors(self) -> str:
-        """The stored form of vectors."""
+        """The name of the form in which vectors are stored, for the manifest."""
         return "int8" if self.compact else "float32"
 
 
 @dataclass(frozen=True, slots=True)
 class BuildContext:
-    """The values that the build of a generation needs."""
+    """The values that are needed to build a generation."""
 
     run: Run
     tree: Tree

@@ -1,4 +1,4 @@
-"""Running totals for the manifest: add new files, subtract removed ones."""
+"""Running totals of files and definitions for the manifest: new files are added, removed files subtracted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def stored_files(shard: Path, numbers: Sequence[int]) -> list[tuple[int, str, str, str]]:
-    """(number, path, digest, exceeded limit or "") of files of a segment."""
+    """(number, path, digest, exceeded limit or "") of the files of a segment that have one of the `numbers`."""
     if not numbers:
         return []
     wanted = set(numbers)
@@ -29,7 +29,7 @@ def stored_files(shard: Path, numbers: Sequence[int]) -> list[tuple[int, str, st
 
 @dataclass(slots=True)
 class FileCounts:
-    """The totals."""
+    """Totals over the indexed files: by language, by kind of definition, and files with syntax errors."""
 
     languages: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
@@ -42,7 +42,7 @@ class FileCounts:
         self.errors[found.language] += bool(found.has_errors)
 
     def add_stored(self, shard: Path, files: Sequence[int], sign: int = 1) -> None:
-        """Add files of a segment, by their numbers in it; subtract them if `sign` is -1."""
+        """Add the files with these numbers in a segment; subtract them if `sign` is -1."""
         if not files:
             return
         with closing(SqliteFile(shard)) as db:
@@ -61,7 +61,7 @@ class FileCounts:
 
     @classmethod
     def stored(cls, counts: dict[str, Any]) -> FileCounts:
-        """The totals in a manifest's counts."""
+        """Make the totals from the counts that a manifest stores."""
         return cls(
             Counter(counts["files_by_language"]),
             Counter(counts["symbols_by_kind"]),
@@ -70,10 +70,10 @@ class FileCounts:
 
 
 def largest_first(counter: Counter[str]) -> dict[str, int]:
-    """The counts without zeros, largest first."""
+    """A dict of the counts that are not zero, the largest first."""
     return dict(sorted(((name, n) for name, n in counter.items() if n), key=lambda item: (-item[1], item[0])))
 
 
 def reasons(names: Iterable[str]) -> dict[str, int]:
-    """How often each name occurs, most frequent first."""
+    """Maps each name to the number of times it occurs, the most frequent first."""
     return largest_first(Counter(names))

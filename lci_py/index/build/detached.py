@@ -1,4 +1,4 @@
-"""Builds an index in a process that outlives this one, and waits only until text can be searched in it."""
+"""Builds an index in a process that may outlive the command; the command waits only until text can be searched."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DONE = "done"
 def until_searchable(
     index_dir: Path, work: Callable[[Report], object], report: Report, meanwhile: Callable[[], object]
 ) -> None:
-    """Run `work` in a process of its own, which may outlive the caller, until it reports `SEARCHABLE`.
+    """Run `work` in a child process, which may outlive the caller; return when `work` reports `SEARCHABLE`.
 
     Args:
         work: Builds the index, and reports its stages. When it has reported `SEARCHABLE`, its failure is only written
@@ -81,7 +81,7 @@ def _published_inode(index_dir: Path) -> int | None:
 
 
 def _error_from(message: dict[str, Any]) -> LciError:
-    """The error of the other process, made again from its message."""
+    """Make the error that the child process raised, from its message."""
     made = LciError(message.pop("message"), hint=message.pop("hint"))
     made.code, made.exit_code = message.pop("code"), message.pop("exit_code")
     made.details = message
@@ -123,7 +123,7 @@ def _work(index_dir: Path, work: Callable[[Report], object], sender: int) -> Non
 
 
 def _leave(sender: int) -> None:
-    """Detach from the terminal, and close all descriptors that a reader of this program's output waits for."""
+    """Detach this process from the terminal; close all descriptors on which a reader of lci's output could wait."""
     gc.enable()  # the entry point turned it off for short runs
     interrupts.install()
     os.setsid()

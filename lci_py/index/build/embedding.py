@@ -1,7 +1,7 @@
-"""Embeds the chunks of a segment.
+"""Embeds the chunks of a segment (turns each chunk into a vector).
 
-A model of bags embeds a chunk in 30 microseconds, less than writing the chunk costs. A model that reads text takes a
-tenth of a second, so its vectors are cached by text (`VectorCache`).
+A model of bags of words embeds a chunk in 30 microseconds, less than writing the chunk takes. A model that reads text
+takes a tenth of a second, so its vectors are cached by text (`VectorCache`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LOOKUP_SLICE = 1024
 
 @dataclass(slots=True)
 class EmbeddedChunks:
-    """The embedded chunks of a segment, for the dense shard and the tokens shard."""
+    """The vectors and tokens of a segment's chunks, for the dense shard and the tokens shard."""
 
     vectors: NDArray[np.float32]  # [chunks, dimension]
     parts: list[str]
@@ -51,7 +51,7 @@ class EmbeddedChunks:
 def embed(text: TextFields, encoder: Encoder) -> EmbeddedChunks:
     """Embed the bag of words of every chunk.
 
-    Vectors and tokens are the same to the last bit whichever chunks are embedded together.
+    The vector and tokens of a chunk do not depend, to the last bit, on the chunks that are embedded with it.
     """
     parts = list(text.vocabulary.part_ids)
     pieces = encoder.pieces(parts) if parts else []
@@ -75,7 +75,7 @@ def _tokens(
     stop: int,
     splits: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]],
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """Tokens of the chunks from `start` to before `stop`: (number of tokens of each, their ids, their counts)."""
+    """The tokens of the chunks `start` to `stop` - 1, as (number of tokens of each chunk, token ids, token counts)."""
     part_ptr, part_ids, piece_ptr, piece_ids = splits
     own = np.flatnonzero((embedded.row >= start) & (embedded.row < stop))
     words = Sparse(embedded.row[own] - np.int32(start), embedded.column[own], embedded.value[own])
@@ -88,26 +88,26 @@ def _tokens(
 
 
 class VectorCache(Protocol):
-    """Vectors by `vector_key`, as bytes: little-endian float32."""
+    """A cache of vectors under the key from `vector_key`; a vector is stored as little-endian float32."""
 
     def get(self, keys: list[bytes], /) -> dict[bytes, bytes]:
-        """The cached vectors, by key."""
+        """Maps each key that is in the cache to its vector, as bytes."""
         ...
 
     def put(self, items: Mapping[bytes, bytes], /) -> None:
-        """Store vectors at once, so that they outlast a crash of this process."""
+        """Store vectors immediately, so that they outlast a crash of this process."""
         ...
 
 
 def vector_key(text: str, encoder_key: str) -> bytes:
-    """The key of a text's vector, 20 bytes; `encoder_key` is the hash of the model."""
+    """The cache key of a text's vector, 20 bytes; `encoder_key` is the hash of the model."""
     digest = blake2b(encoder_key.encode("utf-8"), digest_size=20)
     digest.update(b"\0" + text.encode("utf-8", "surrogatepass"))
     return digest.digest()
 
 
 def chunk_texts(rows: SegmentRows) -> Iterator[str]:
-    """The text of each chunk for a model that reads text: path, kind and name of the definition, code."""
+    """The text of each chunk for a model that reads text: the path, the header of the definition, and the code."""
     number = 0
     for record in rows.records:
         for chunk in record.extract.chunks:
@@ -120,7 +120,7 @@ def chunk_texts(rows: SegmentRows) -> Iterator[str]:
 def _looked_up(
     rows: SegmentRows, encoder_key: str, cache: VectorCache
 ) -> Iterator[tuple[list[tuple[str, bytes]], dict[bytes, bytes]]]:
-    """In slices: the texts and keys of the chunks, and their cached vectors."""
+    """Yields slices of the chunks: a list of each chunk's (text, key), and a dict from key to cached vector."""
     some: list[tuple[str, bytes]] = []
     total = len(rows.chunk_unit)
     for number, text in enumerate(chunk_texts(rows), 1):
@@ -133,7 +133,7 @@ def _looked_up(
 def embed_texts(
     rows: SegmentRows, encoder: ContextualEncoder, report: Progress, cache: VectorCache
 ) -> NDArray[np.float32]:
-    """Embed the texts of all chunks, except those whose vectors are cached: [chunks, dimension].
+    """Embed the texts of all chunks, except texts whose vectors are cached: [chunks, dimension].
 
     New vectors are cached slice by slice.
     """

@@ -50,7 +50,7 @@ _FEWEST_FILES = 4
 
 @dataclass(slots=True)
 class Generation:
-    """A built generation, with counts of what was new in it."""
+    """A generation that has been built, with counts of the files and chunks that were new."""
 
     segments: list[SegmentState] = field(default_factory=list)
     known: list[FileState] = field(default_factory=list)  # by path; a slot is a place in `segments`
@@ -67,7 +67,7 @@ class GenerationBuilder:
     """Builds one generation. Use it as a context manager."""
 
     def __init__(self, context: BuildContext, number: int) -> None:
-        """`number` is that of the new generation."""
+        """`number` is the number of the new generation."""
         self._context = context
         self._options, self._tree, self._report = context.run.options, context.tree, context.run.report
         self._number = number
@@ -98,7 +98,7 @@ class GenerationBuilder:
 
         Args:
             staged: Extract only what a search without call graph needs, if the tree is small enough to stay in memory.
-                `link` then extracts the rest, and `whole_segments` returns the segments with it.
+                `link` then extracts the missing data (the second stage), and `whole_segments` returns full segments.
         """
         self._links_anew = self._options.graph
         self._staged = (
@@ -108,7 +108,7 @@ class GenerationBuilder:
         return self._write([Task(entry) for entry in self._tree.walked.files])
 
     def after(self, previous: PreviousGeneration) -> Generation:
-        """Build a generation from the previous one and the changes since then."""
+        """Build a generation from the previous generation and the changes since then."""
         manifest, change = previous.manifest, previous.change
         self._generation.counts = FileCounts.stored(manifest.counts)
         known = [*change.same, *change.touched]
@@ -149,7 +149,8 @@ class GenerationBuilder:
         return files
 
     def link(self) -> tuple[Path, Links]:
-        """Link the call graph of a generation that is built from nothing, and write it. Call it once.
+        """Link the call graph (find the definition of each call) of a generation built from nothing, and write it.
+        Call this once.
 
         Returns:
             The graph's path in the staging folder, and the graph.
@@ -176,9 +177,9 @@ class GenerationBuilder:
         return path, links
 
     def _read_second_stage(self, batches: Iterable[list[Done]]) -> None:
-        """Extract the rest of the files that wait for the linker.
+        """Extract what the first stage left out (such as calls), for the files that wait to be linked.
 
-        A file keeps its first stage if it has changed since, or can no longer be parsed.
+        A file keeps what its first stage extracted if it has changed since, or can no longer be parsed.
         """
         numbers = {record.path: number for number, record in enumerate(self._waiting)}
         for done in chain.from_iterable(batches):
@@ -193,7 +194,7 @@ class GenerationBuilder:
             self._waiting[number] = record
 
     def _write_symbols(self) -> list[NDArray[Any]]:
-        """Write the symbolic shards of all segments again, now with the second stage, into the staging folder."""
+        """Write the symbolic shards of all segments again, complete after the second stage, for `whole_segments`."""
         from lci_py.index.shards.segment_rows import number_rows
         from lci_py.index.shards.symbols_writer import write_symbolic
 
@@ -206,7 +207,7 @@ class GenerationBuilder:
         return []
 
     def whole_segments(self, segments: Sequence[Segment | Draft]) -> Sequence[Segment | Draft]:
-        """The published segments of a staged generation, with the symbolic shards that `link` has written."""
+        """The segments of a staged generation, with the symbolic shards that `link` has written."""
         if not self._staged:
             return segments
         return [
@@ -220,7 +221,7 @@ class GenerationBuilder:
         self._cache.collect(MOST_BYTES, living, self._number)
 
     def _find_dead(self, paths: set[str]) -> None:
-        """Find dead rows with the content of these paths: switching back to a branch can make them living again."""
+        """Find dead rows of these paths: after switching back to a branch, a file may have the content of such rows."""
         for state in self._kept if paths else ():
             numbers = [i for i, item in enumerate(state.files) if item is None]
             for i, path, sha, limit in stored_files(state.symbols, numbers):
@@ -266,7 +267,7 @@ class GenerationBuilder:
         return generation
 
     def _keep(self, batch: list[Done]) -> bool:
-        """Cache the records of a batch at once, so that they outlast this process; False if that failed."""
+        """Cache a batch's records immediately, so that they outlast this process; False if they could not be stored."""
         # Not the records of files whose parser ran out of time: another run may have more of it.
         new = {
             item.key: item.body

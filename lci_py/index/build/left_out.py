@@ -1,4 +1,4 @@
-"""Warnings of an index run about files that are left out although the user may want them."""
+"""Warnings of `lci index` about files that it left out although the user may want them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _kept_out(built: BuildSummary) -> tuple[str, ...]:
 
 
 def _why_so_little(root: Path, walk_options: WalkOptions, built: BuildSummary) -> tuple[str, ...]:
-    """Why an index has no or hardly any files, and which flags would include more; () if it has enough."""
+    """A warning that says why an index has no or few files, and which flags include more; () if it has enough."""
     reasons = built.skipped_by_reason
     if built.files and (built.symbols_by_kind or reasons.get("ignored", 0) <= built.files):
         return ()
@@ -52,7 +52,7 @@ def _why_so_little(root: Path, walk_options: WalkOptions, built: BuildSummary) -
 
 
 def _by_rules(root: Path, walk_options: WalkOptions) -> str:
-    """The rules that exclude most files, as part of a sentence."""
+    """The ignore rules that exclude most files, as a part of a sentence."""
     rules = TreeRules(root, walk_options)
     skipped = (skip.path for skip in walk(root, walk_options).skipped if skip.reason == "ignored")
     found = Counter(str(rule) for path in skipped if (rule := rules.rule(path)) is not None).most_common()

@@ -1,4 +1,4 @@
-"""The merge policy: selects segments of the last generation to merge into the new segment, so that there are few."""
+"""The merge policy: chooses segments of the last generation to merge into the new segment, to keep segments few."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST_SEGMENTS = 64
 
 @dataclass(slots=True)
 class SegmentState:
-    """A segment, and which of its files are living."""
+    """A segment, and which of its files are living (not replaced or removed since)."""
 
     segment: Segment | Draft
     files: list[FileState | None]  # by number in the segment; None if dead
@@ -46,7 +46,7 @@ class SegmentState:
         return [item for item in self.files if item is not None]
 
     def living_rows(self, kind: str) -> int:
-        """The number of living rows of a kind of `ROWS`."""
+        """The number of living rows of one kind, such as symbols (`kind` is from `ROWS`)."""
         return sum(n for n, item in zip(self.sizes[kind], self.files, strict=True) if item is not None)
 
     @property
@@ -57,7 +57,7 @@ class SegmentState:
 def segment_states(
     manifest: Manifest, index_dir: Path, known: Iterable[FileState], arrays: Arrays
 ) -> list[SegmentState]:
-    """The segments of a published generation."""
+    """The state of each segment of a published generation; `known` are the files in its table."""
     sizes = {kind: arrays.view(f"{kind}_sizes", "i4") for kind in ROWS}
     segments, starts = [], []
     start = 0
@@ -80,7 +80,7 @@ def segment_states(
 
 
 def locate(segments: Sequence[SegmentState], slot: int) -> tuple[SegmentState, int]:
-    """The segment that contains a file's slot, and the file's number in that segment."""
+    """(the segment that contains the slot of a file, the number of that file in the segment)."""
     for state in segments:
         if slot < len(state.files):
             return state, slot
@@ -89,9 +89,10 @@ def locate(segments: Sequence[SegmentState], slot: int) -> tuple[SegmentState, i
 
 
 def to_merge(segments: Sequence[SegmentState], fresh_chunks: int, most: int) -> list[SegmentState]:
-    """The segments to merge: their living files are written again, into the new segment.
+    """Choose the segments to merge: their living files are written again, into the new segment.
 
     Args:
+        segments: The segments of the last generation.
         fresh_chunks: The number of chunks of changed files, which are in the new segment in any case.
         most: The maximum number of chunks per segment.
     """
@@ -114,7 +115,7 @@ def to_merge(segments: Sequence[SegmentState], fresh_chunks: int, most: int) -> 
 
 
 def table_arrays(segments: Sequence[SegmentState]) -> dict[str, NDArray[Any]]:
-    """The arrays of the files shard about the segments: row counts per file, and the numbering unless it is trivial."""
+    """Arrays on the segments, for the files shard: row counts of each file, and the numbering if it is not trivial."""
     import numpy as np
 
     found: dict[str, NDArray[Any]] = {

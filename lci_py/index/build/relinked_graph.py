@@ -1,4 +1,4 @@
-"""Writes the graph of a generation that starts from an older one."""
+"""Writes the call graph of a generation that is built from an older one."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ def write_relinked(
     """Update the previous graph by linking files again where necessary, and write it into the staging folder.
 
     Args:
+        generation: The new generation.
         previous: The generation that the new one started from.
         files: The new table of files.
     Returns:
-        The graph's path, and the graph.
+        The graph's path in the staging folder, and the graph.
     """
     context.run.report("graph", 0, 0)
     links = _relink_graph(context, generation, previous, FileTable(files))
@@ -58,6 +59,6 @@ def _relink_graph(context: BuildContext, generation: Generation, previous: Previ
 def _tables(
     stack: ExitStack, shards: Sequence[Path], numbering: Numbering, known: Mapping[Path, FileRows]
 ) -> SqlTables:
-    """The look-up tables of a generation; `known` are the files of some of its shards."""
+    """The linker's look-up tables of a generation; `known` maps some of its shards to their files, to save reading."""
     rows = {segment: known[shard] for segment, shard in enumerate(shards) if shard in known}
     return SqlTables([stack.enter_context(closing(SqliteFile(shard))).db for shard in shards], numbering, rows)

@@ -127,14 +127,14 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
 
 
 def _make_folder(root: Path, index_dir: Path) -> None:
-    """Create the index folder before the walk: later, it would change the time of a folder that was already read."""
+    """Create the index folder before the walk, which reads its parent's time: the creation changes that time."""
     if root.is_dir() and not index_dir.is_dir():
         with suppress(OSError):  # taking the writer's lock raises the error that is shown
             index_dir.mkdir(parents=True)
 
 
 def _latest(index_dir: Path, options: BuildOptions) -> Manifest | None:
-    """The present manifest; None if there is none, or none that this program can use or must keep."""
+    """Read the present manifest; None if there is no usable one. Raises if a newer program wrote it (unless `full`)."""
     try:
         return read_manifest(index_dir)
     except IndexError_ as error:
@@ -147,7 +147,7 @@ def _latest(index_dir: Path, options: BuildOptions) -> Manifest | None:
 
 
 def _look(run: Run, latest: Manifest | None) -> tuple[Tree, PreviousGeneration | None]:
-    """Walk the repository; also returns the generation to start from, or None to build from nothing."""
+    """Walk the repository; returns (its tree, the generation to start from or None to build from nothing)."""
     walked_ns = time.time_ns()
     options, listing = run.options, lambda files: run.report("walk", files, 0)
     tree = Tree(walk_around(run.index_dir, run.root, options.walk, options.most, listing), walked_ns)
@@ -162,7 +162,7 @@ def _look(run: Run, latest: Manifest | None) -> tuple[Tree, PreviousGeneration |
 
 
 def _previous(run: Run, tree: Tree, latest: Manifest | None) -> PreviousGeneration | None:
-    """The generation to start from; None if there is none, or it was made with another program, model or settings."""
+    """The generation to start from; None if there is none, or if it had another program, model or settings."""
     if latest is None or not _fits(run, latest) or latest.settings.get("vectors", "float32") != tree.vectors:
         return None
     try:
@@ -222,7 +222,7 @@ def _watched_paths(run: Run, tree: Tree, previous: PreviousGeneration | None) ->
 
 
 def _mtime(path: Path) -> int:
-    """The modification time in ns; -1 if there is no such file."""
+    """The file's modification time in ns; -1 if there is no such file."""
     try:
         return os.lstat(path).st_mtime_ns
     except OSError:
@@ -238,6 +238,7 @@ def _publish(
     """Build a generation in the staging folder and publish it.
 
     Args:
+        tree: The state of the repository.
         previous: The generation to start from; None for none.
         latest: The present manifest, even if it cannot be used.
         folder: The staging folder, or an empty folder in it.
@@ -343,7 +344,7 @@ def _model(encoder: Encoder | ContextualEncoder) -> dict[str, Any]:
 
 
 def _with_head(run: Run, manifest: Manifest) -> Manifest:
-    """Store the commit, branch and walk settings in an index that is up to date: they can change without any file."""
+    """Store the commit, branch and walk settings in an up-to-date index: they can change although no file does."""
     commit, branch = head(run.root)
     model, walk = {**manifest.model, **run.model.record()}, walk_settings(run.options.walk)
     newer = replace(manifest, commit=commit, branch=branch, model=model, settings={**manifest.settings, **walk})
@@ -370,7 +371,7 @@ def _with_head(run: Run, manifest: Manifest) -> Manifest:
 
 
 def _has_debris(index_dir: Path, manifest: Manifest) -> bool:
-    """Whether files of a killed run, or shards that a reader held, are still to be deleted."""
+    """Whether there are files to delete: files of a killed run, or old shards that a reader was using."""
     named = {shard.name for _, shard in manifest.all_shards()}
     return any(
         name.startswith(STAGING) or name == JOURNAL or (name not in named and SHARD_NAME.fullmatch(name))
@@ -388,7 +389,7 @@ def walk_around(
     most: tuple[int, int] | None = None,
     report: Callable[[int], None] | None = None,
 ) -> WalkResult:
-    """Walk the tree without the index folder, which may have another name than `.lci`."""
+    """Walk the tree, but leave out the index folder, whatever its name (it need not be `.lci`)."""
     walked = walk(root, options, most, report)
     try:
         prefix = index_dir.resolve().relative_to(root.resolve()).as_posix() + "/"

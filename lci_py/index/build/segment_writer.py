@@ -1,4 +1,4 @@
-"""Turns the records of files into segments, with a bounded number of chunks in memory."""
+"""Turns the records of files (what was extracted from each file) into segments, with few chunks in memory at a time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Embedding:
-    """The encoder of chunks, and the cache of vectors of models that read text."""
+    """The encoder that embeds chunks, and the cache of vectors for models that read text."""
 
     open_encoder: Callable[[], Encoder | ContextualEncoder]
     cache: Cache
@@ -36,7 +36,7 @@ class Embedding:
     embedded: int = 0  # number of chunks that the model has embedded; equal texts count once
 
     def get(self, keys: list[bytes], /) -> dict[bytes, bytes]:
-        """The cached vectors, by key."""
+        """Maps each key that is in the cache to its vector, as bytes."""
         found = self.cache.get("vectors", keys)
         self.cache.touch("vectors", found, self.generation)
         return found
@@ -48,14 +48,11 @@ class Embedding:
 
 
 class SegmentWriter:
-    """Takes records in the order of their paths, and writes a segment whenever it has enough chunks."""
+    """Takes the records of files in the order of their paths, and writes a segment whenever it has enough chunks."""
 
     def __init__(self, folder: Path, embedding: Embedding | None, report: Progress, most: int) -> None:
-        """Args:
-        folder: The folder for the shards.
-        embedding: Embeds the chunks; None leaves that to a later run.
-        report: Called with each stage.
-        most: The maximum number of chunks per segment.
+        """Write shards into `folder`. `report` is called with each stage; a segment has at most `most` chunks.
+        Without `embedding`, a later run embeds the chunks.
         """
         self.segments: list[SegmentState] = []
         self._folder = folder
@@ -68,7 +65,7 @@ class SegmentWriter:
 
     @property
     def embedded_chunks(self) -> int:
-        """The number of chunks that were embedded, without those found in the cache."""
+        """The number of chunks that were embedded, not counting chunks whose vectors were cached."""
         return self._embedding.embedded if self._embedding is not None else 0
 
     @cached_property
@@ -85,7 +82,7 @@ class SegmentWriter:
         return self._numbered
 
     def prepare(self) -> None:
-        """Import and open what writing needs, while other processes extract the files."""
+        """Import and open what the writing of segments needs, while other processes extract the files."""
         from lci_py.embed.encoder import load_builtin
         from lci_py.index.build import write_segment  # noqa: F401
 
@@ -94,7 +91,7 @@ class SegmentWriter:
         _ = self._words
 
     def add(self, record: FileRecord, known: FileState) -> None:
-        """Add a file."""
+        """Add a file: what was extracted from it (`record`), and its entry in the table of files (`known`)."""
         if self._files and self._chunks + len(record.extract.chunks) > self._most:
             self.flush()
         self._files.append((record, known))
@@ -102,7 +99,7 @@ class SegmentWriter:
         self._chunks += len(record.extract.chunks)
 
     def flush(self, *, fork: bool = False) -> None:
-        """Write the files that were added since the last segment; `fork` as in `write_segment`."""
+        """Write a segment of the files that were added since the last segment; for `fork`, see `write_segment`."""
         if not self._files:
             return
         import numpy as np

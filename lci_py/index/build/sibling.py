@@ -1,8 +1,8 @@
-"""Reuses the indexes of the same repository's other work trees: for a first index, and for extractions.
+"""Reuses the indexes of the same repository's other work trees: to start a first index, and to save extractions.
 
 Two work trees have most files in common; differences are found by content, as after a checkout. Git's own files name
-the other work trees. Nothing there is trusted or written: the index must have this user's seal, each copied shard the
-digest in the sealed manifest, and each row of the cache its keyed hash.
+the other work trees. Nothing in them is trusted or changed: the index must have this user's seal, each copied shard
+the digest that the sealed manifest states, and each row of the cache the right keyed hash.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ def taken_over(
 
     Args:
         root: The root that has no index yet.
+        index_dir: The index folder of `root`.
         folder: The staging folder.
         fits: Whether a generation was made with this program, model and settings.
         compared: Compares a generation whose shards are in `index_dir` with the files of the tree.
     Returns:
-        The other root, and the generation to start from; (None, None) if there is none.
+        The root of the other work tree, and the generation to start from; (None, None) if there is none.
     """
     for other, place, manifest in _candidates(root, index_dir):
         if not fits(manifest):
@@ -61,7 +62,7 @@ def taken_over(
 
 
 def shared_caches(root: Path, index_dir: Path) -> tuple[Path, ...]:
-    """The index folders of other work trees with a cache of extractions; for a workspace, of its repositories."""
+    """The index folders of other work trees that have a cache of extractions; in a workspace, for each repository."""
     if is_workspace(root):
         folders = {name: Path(folder, index_dir.name) for name, folder in members(root).items()}
         own = {name: place for name, place in folders.items() if os.path.realpath(place) == str(place)}
@@ -73,8 +74,7 @@ def shared_caches(root: Path, index_dir: Path) -> tuple[Path, ...]:
 
 
 def _candidates(root: Path, index_dir: Path) -> list[tuple[Path, Path, Manifest]]:
-    """Root, index folder and manifest of every index of another work tree; that of the same commit first, then by
-    age."""
+    """(root, index folder, manifest) of each index of another work tree: the same commit first, then by age."""
     if root_setting(root, index_dir):
         return []  # nobody knows where the indexes of the other work trees are
     commit, _ = head(root)
@@ -84,7 +84,7 @@ def _candidates(root: Path, index_dir: Path) -> list[tuple[Path, Path, Manifest]
 
 
 def _places(root: Path, index_dir: Path) -> Iterator[tuple[Path, Path]]:
-    """The corresponding folder in every other work tree, and its index folder."""
+    """(the folder that corresponds to `root`, its index folder) for every other work tree."""
     top, resolved = git_root(root), root.resolve()
     if top is None:
         return
@@ -107,7 +107,7 @@ def _manifest(index_dir: Path) -> Manifest | None:
 
 
 def _mostly_same(found: PreviousGeneration) -> bool:
-    """Whether at least half of the indexed files are in this tree as well; otherwise a new build is better."""
+    """Whether at least half of the indexed files are in this tree as well; else a new build is better."""
     change = found.change
     kept = sum(item.slot >= 0 for item in (*change.same, *change.touched))
     files: int = found.manifest.counts["files"]

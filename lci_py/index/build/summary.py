@@ -27,7 +27,7 @@ _NESTED = 20  # nested repositories of a summary
 
 
 def counts_of(generation: Generation, walked: WalkResult) -> dict[str, object]:
-    """The manifest's counts of a generation's living files."""
+    """The manifest's counts, from the living files of a generation and from the walk."""
     living = [item for item in generation.known if item.slot >= 0]
     skipped = [*walked.skipped, *(Skip(item.path, item.reason) for item in generation.known if item.slot < 0)]
     alive = {kind: sum(state.living_rows(kind) for state in generation.segments) for kind in COUNTED[1:]}
@@ -50,7 +50,7 @@ def counts_of(generation: Generation, walked: WalkResult) -> dict[str, object]:
 
 
 def with_graph(counts: Mapping[str, Any], links: Links, generation: Generation) -> dict[str, Any]:
-    """The manifest's counts, with those of the call graph."""
+    """A copy of the manifest's counts, with the counts of the call graph added."""
     living = [item.path for item in generation.known if item.slot >= 0]
     unlinked = [{"path": living[file], "reason": NOT_LINKED} for file in links.unlinked()]
     by_reason = {**counts["limited_by_reason"], NOT_LINKED: len(unlinked)} if unlinked else counts["limited_by_reason"]
@@ -63,7 +63,7 @@ def with_graph(counts: Mapping[str, Any], links: Links, generation: Generation) 
 
 
 def summary_of(root: Path, manifest: Manifest, walked: WalkResult, started: float, *, changed: bool) -> BuildSummary:
-    """The summary of a run; `started` is its start by `time.perf_counter`."""
+    """Make the summary of a run; `started` is the `time.perf_counter` value at its start."""
     counts = manifest.counts
     return BuildSummary(
         root=str(root),

@@ -1,4 +1,4 @@
-"""The tasks and results of worker processes. It imports nothing that only a worker needs."""
+"""The tasks and results of worker processes. This module imports nothing that only a worker needs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The result of a task."""
+    """What a worker returns for a task: the record extracted from the file, or why there is none."""
 
     entry: FileEntry
     sha: str
@@ -51,7 +51,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """The values that all workers need."""
+    """The folders, limits and options of extraction, which all workers need."""
 
     root: str
     index_dir: Path
@@ -65,5 +65,5 @@ class Workplace:
 
 
 def languages_of(tasks: Sequence[Task]) -> list[str]:
-    """The languages of files that may have to be parsed, as far as their names tell."""
+    """The languages of the tasks' files, by their names: a worker needs the grammars of these languages."""
     return sorted({detect(task.entry.path) for task in tasks if not task.key})

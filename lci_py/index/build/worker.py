@@ -1,6 +1,6 @@
-"""The work of a worker process: read a file, and extract it unless the cache has the record of that content.
+"""The work of a worker process: reads a file, and extracts it unless the cache has the record of that content.
 
-It imports neither numpy nor an encoder.
+The module imports neither numpy nor an encoder.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from lci_py.types.source import FileRecord
 
 
 def prepare_workers(staged: bool, *found: Sequence[str]) -> None:
-    """Load what the workers that are about to be forked share: the grammars of several batches, and by extracting an
-    empty file the modules, tables and patterns that extraction loads when it first needs them.
+    """Load, before workers are forked, what they then share: the grammars for several batches; and, by extracting an
+    empty file, the modules, tables and patterns that extraction loads when it first needs them.
 
     Args:
-        staged: Whether they extract in stages.
+        staged: Whether the workers extract in stages.
         found: The languages of each of the first batches.
     """
     for language in set.intersection(*map(set, found)) if len(found) > 1 else ():
@@ -52,7 +52,7 @@ def _first_part(staged: bool) -> QueryPart:
 
 
 def process_tasks(place: Workplace, tasks: list[Task], unparsable: str = "") -> list[Done]:
-    """Extract the files of a batch; with a reason in `unparsable` they are not parsed, and kept as text."""
+    """Extract the files of a batch. If `unparsable` states a reason, they are kept as plain text and not parsed."""
     shared = place.shared
     if len(shared) > 1 and is_workspace(place.root):  # a repository's files are in its own cache, if in any
         names = {task.entry.path.partition("/")[0] for task in tasks}
@@ -73,7 +73,7 @@ _begun: dict[str, tuple[str, bytes, Iterator[FileRecord]]] = {}
 
 
 def finish_tasks(tasks: list[Task]) -> list[Done]:
-    """The complete records of files whose first stage this process has sent; for others, results without a body."""
+    """Complete the records of files whose first stage this process extracted; other files get an empty result."""
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, LOW_PRIORITY)  # the search that waited for the first stage reads it now
     return [_finish(task) for task in tasks]
@@ -89,7 +89,7 @@ def _finish(task: Task) -> Done:
 
 
 def _cached_record(caches: Sequence[Cache], key: bytes) -> tuple[bytes, bool]:
-    """The record in the first cache that has it (b"" if none has), and whether that is the cache of another index."""
+    """(record, shared): the record from the first cache that has it, else b""; whether it is another index's cache."""
     for i, one in enumerate(caches):
         if body := one.get("records", [key]).get(key):
             return body, i > 0
@@ -162,7 +162,7 @@ def record_key(sha: str, path: str, language: str, place: Workplace) -> bytes:
 
 @cache
 def _extractor(language: str) -> str:
-    """A hash over sizes and times of the files that extract a language: modules of `source`, grammar and queries."""
+    """A hash of the sizes and times of the files that extraction uses for a language: modules, grammar and queries."""
     files = sorted(Path(record_codec.__file__).parent.rglob("*.py"))
     if language != TEXT:
         spec = load_languages()[language]

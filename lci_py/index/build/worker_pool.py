@@ -42,7 +42,7 @@ def default_jobs() -> int:
 
 
 def early_workers(jobs: int) -> Nursery | None:
-    """Start the processes that will become workers before the tasks are known; None where processes are not forked."""
+    """Start processes before the tasks are known, to become workers later; None on systems that cannot fork."""
     if not _FORKS:
         return None
     from lci_py.source.syntax.languages import is_test
@@ -69,14 +69,14 @@ def process(
     meanwhile: Callable[[], object] = bool,
 ) -> Generator[list[Done], None, None]:
     """Process the tasks; yields results in batches, in the order of the tasks. If `place` asks for stages, the results
-    of `finish_tasks` for the same batches follow, computed when they are requested.
+    of `finish_tasks` for the same batches follow, computed when the caller requests them.
 
     Args:
         place: The folders of the files and of the cache.
         jobs: The number of worker processes. Where fork exists, files are parsed in another process even with 1.
         load: Completes a task shortly before a worker gets it.
         keep: Called with every batch as soon as it is done, in any order.
-        early: Processes for at most `jobs` workers; None to start them here.
+        early: Processes that can become workers, at most `jobs` of them; None to start processes here.
         meanwhile: Called once as soon as workers have something to do.
     """
     finished: dict[int, list[Done]] = {}
@@ -94,7 +94,7 @@ def process(
 
 
 def _batches(tasks: Sequence[Task], jobs: int) -> Iterator[Batch]:
-    """Batches that get smaller towards the end.
+    """Divide the tasks into batches that get smaller towards the end.
 
     Source: guided self-scheduling, Polychronopoulos and Kuck, IEEE Transactions on Computers C-36(12), 1987.
     """
@@ -120,7 +120,7 @@ def _unordered_results(
     meanwhile: Callable[[], object] = bool,
     whole: Work | None = None,
 ) -> Generator[tuple[int, list[Done]], None, None]:
-    """Results by batch number. Even a small repository is parsed in another process: a grammar can crash it.
+    """Yields (batch number, results). Even a small repository is parsed in another process: a grammar can crash it.
 
     Args:
         whole: The work without stages, for a process that ends and keeps no state; None if `work` has no stages.
@@ -149,9 +149,9 @@ def _unordered_results(
 
 
 def _finished(workers: list[Child], whole: Work, batches: list[Batch]) -> Iterator[tuple[int, list[Done]]]:
-    """The results of `finish_tasks`, from the worker that started each batch; the other batches are done by `whole`.
+    """Yields the results of `finish_tasks` from the worker that started each batch; `whole` does the other batches.
 
-    Their numbers follow those of the first stage.
+    The batch numbers continue after the last number of the first stage.
     """
     left = dict(batches)
     for worker in workers:
@@ -172,7 +172,7 @@ def _load_batch(batch: list[Task], load: Callable[[Task], Task] | None) -> list[
 
 @contextmanager
 def _workers(jobs: int, batches: Sequence[Batch], early: Nursery | None, *, staged: bool) -> Iterator[list[Child]]:
-    """Workers that share the languages and the grammars of the first batches."""
+    """Provides forked workers, which share in memory the grammars that the first batches need."""
     from lci_py.index.build.tasks import languages_of
 
     workers: list[Child] = []
@@ -200,7 +200,7 @@ def _shared_out(
     lost: list[Batch],
     meanwhile: Callable[[], object],
 ) -> Iterator[tuple[int, list[Done]]]:
-    """Results as they arrive. If a process dies, its batch is added to `lost`, and it is removed from the workers."""
+    """Yields (batch number, results) as workers finish. A worker that dies is removed, its batch added to `lost`."""
     answered: deque[tuple[int, list[Done]]] = deque()
     while True:
         # One batch is always there for whoever is ready, but not at the end, where another may be ready sooner.
@@ -239,7 +239,7 @@ def _shared_out(
 
 
 def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
-    """Process a lost batch file by file: a file that crashes its process or never ends is kept as text."""
+    """Process a batch whose worker died, file by file; a file that crashes its process or never ends becomes text."""
     [worker] = start(1, allow_last_resort)
     reason = ""
     with at_interrupt(lambda: _kill([worker])):

@@ -43,16 +43,16 @@ def write_segment(
     compact: bool = False,
     fork: bool = False,
 ) -> dict[str, Path]:
-    """Write the shards of a segment: role to path.
+    """Write the shards of a segment; returns a dict from the role of each shard to its path.
 
     Args:
         folder: The folder for the shards.
         rows: The segment's files, symbols, units and chunks.
-        words: The words of its files.
-        encoder: Embeds the chunks; without one, or without a cache, there are no shards with embeddings.
+        words: The words of these files.
+        encoder: Embeds the chunks; without an encoder or a cache, the shards with embeddings are not written.
         report: Called with each stage.
-        cache: Cached vectors of a model that reads text.
-        compact: Write the vectors in the compact form.
+        cache: The cached vectors of a model that reads text.
+        compact: Write the vectors in the compact form (8-bit integers).
         fork: Write the other shards in another process at the same time. The calling process must have no threads.
     """
     report("symbols", 0, 0)
@@ -92,7 +92,7 @@ def _write_embeddings(
     *,
     compact: bool,
 ) -> dict[str, Path]:
-    """Write the shards with embeddings. Arguments and result as of `write_segment`."""
+    """Write the shards with embeddings. The arguments and the result are like those of `write_segment`."""
     units = np.array(rows.chunk_unit, np.int64)
     shards = {"dense": folder / f"dense{COMPACT if compact else WHOLE}"}
     write = write_compact if compact else write_dense

@@ -1,5 +1,5 @@
-"""The shards: one writer and one reader each.
+"""The shards (the files of an index): one writer and one reader for each kind.
 
-Everything that reads a shard raises `DamagedIndexError` if the shard is damaged or does not fit the others; docstrings
+All code that reads a shard raises `DamagedIndexError` if the shard is damaged or does not fit the others; docstrings
 do not repeat this.
 """

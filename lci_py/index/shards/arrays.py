@@ -1,4 +1,4 @@
-"""Named one-dimensional arrays in one file, mapped into memory and never parsed. Most shards are stored like this.
+"""Stores named one-dimensional arrays in a file, mapped into memory and never parsed. Most shards are such files.
 
 The file is a magic line, the length of a JSON header (eight bytes, little-endian), the header, the arrays, each at a
 multiple of 64 bytes, and checksums (`ChecksummedFile`). The header gives type, offset and number of items of each
@@ -6,14 +6,14 @@ array. A shard is one file rather than a folder of many because each file costs 
 `fsync`.
 
 The reader works without numpy: `view` is enough to read a few numbers. The file may be damaged or hostile: every length
-and offset is checked against the size of the file before anything is read or allocated, and what is read against the
-checksums.
+and offset is checked against the size of the file before anything is read or allocated, and the data that are read are
+checked against the checksums.
 
-A reader compares the sum of a block with the stored one when it first reads the block. The times of a shard show
-whether it was written, not whether bits have changed on the disk. So every file of arrays or vectors ends with
-checksums: for each block, the sum of its 64-bit words modulo 2^64. A flipped bit, a page of zeros and a page from
-another file change it. numpy adds as fast as memory can be read, ten times as fast as a cryptographic digest. A sum
-does not protect against attackers; the seal of the manifest does.
+The times of a shard show whether it was written, not whether bits have changed on the disk. So every file of arrays or
+vectors ends with checksums: for each block, the sum of its 64-bit words modulo 2^64. A reader compares a block with its
+sum when it first reads the block. A flipped bit, a page of zeros and a page from another file change the sum. numpy
+adds as fast as memory can be read, ten times as fast as a cryptographic digest. A sum does not protect against
+attackers; the seal of the manifest does.
 
 After the content, padded to 8 bytes, come the sums (u8 each, little-endian), the content's length, and the exclusive or
 of the length and a magic number.
@@ -53,7 +53,7 @@ _MODULUS = 1 << 64
 
 
 def append_sums(path: Path) -> None:
-    """Finish a file: add the sums of its blocks.
+    """Append the checksums of its blocks to a file that is otherwise complete.
 
     Raises:
         OSError: The file cannot be written.
@@ -68,14 +68,17 @@ def append_sums(path: Path) -> None:
 
 
 class ChecksummedFile:
-    """The content of a file that `append_sums` has finished.
+    """The content of a file that `append_sums` has completed.
 
     Attributes:
-        content: The file without the sums. It is only checked by `check`.
+        content: The file without the sums. Only `check` compares it with the sums.
     """
 
     def __init__(self, data: memoryview, name: str, *, is_checked: bool = False) -> None:
-        """Args:
+        """Find the checksums at the end of a file.
+
+        Args:
+            data: The whole file.
             name: The name of the file, for errors.
             is_checked: Whether the caller has compared the whole file with a digest.
         Raises:
@@ -93,7 +96,7 @@ class ChecksummedFile:
         self._seen = bytearray([is_checked]) * n_blocks
 
     def check(self, start: int = 0, stop: int | None = None) -> None:
-        """Check the blocks of a byte range (by default all blocks), except those that were checked before."""
+        """Compare the blocks of a byte range (default: all) with their sums; skips blocks that were checked before."""
         seen = self._seen
         last = len(seen) if stop is None else -(-stop // SUMMED)
         at = seen.find(0, start // SUMMED, last)
@@ -106,7 +109,7 @@ class ChecksummedFile:
             at = seen.find(0, end, last)
 
     def check_many(self, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> None:
-        """As `check` for the bytes from each of `starts` to before the corresponding stop, all inside the content."""
+        """Like `check`, for many byte ranges inside the content: each from `starts[i]` to before `stops[i]`."""
         import numpy as np
 
         touched = np.zeros(len(self._seen) + 1, np.int32)  # +1 where a range begins, -1 behind its end
@@ -118,7 +121,7 @@ class ChecksummedFile:
 
 
 def _sums(data: memoryview) -> list[int]:
-    """The sum of each block; the length is a multiple of a word."""
+    """The sum of each block of `data`, whose length is a multiple of 8 bytes (one word)."""
     if "numpy" not in sys.modules:  # a query that needs no numpy reads some small arrays only
         return [sum(data[at : at + SUMMED].cast("Q")) % _MODULUS for at in range(0, len(data), SUMMED)]
     import numpy as np
@@ -137,7 +140,7 @@ _TYPES = {"u1": ("B", 1), "u2": ("H", 2), "i4": ("i", 4), "i8": ("q", 8), "f4": 
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any] | Spliced | array[int] | bytes]) -> None:
-    """Write a new file. The arrays have types of `_TYPES`; bytes become an array of u1.
+    """Write a new file of arrays, whose types must be in `_TYPES`; bytes become an array of u1.
 
     Raises:
         OSError: The file cannot be written.
@@ -158,7 +161,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any] | Spliced | array
 
 
 def _kind(name: str, values: NDArray[Any] | Spliced | array[int] | bytes) -> str:
-    """The name of the type of an array."""
+    """The name of an array's type, such as "i4"."""
     if isinstance(values, bytes):
         return "u1"
     if isinstance(values, array):
@@ -186,16 +189,14 @@ def _header(sizes: Mapping[str, tuple[str, int]]) -> bytes:
 
 
 class Arrays:
-    """Reader of one file of arrays.
+    """Reads a file of arrays.
 
     Raises:
         DamagedIndexError: The file is not from `write_arrays`.
     """
 
     def __init__(self, path: Path, *, is_checked: bool = False) -> None:
-        """Args:
-        is_checked: As in `ChecksummedFile`.
-        """
+        """Open a file; `is_checked` says whether the whole file was already compared with a digest."""
         self.name = path.name
         try:
             self._summed = ChecksummedFile(map_file(path), path.name, is_checked=is_checked)
@@ -232,6 +233,7 @@ class Arrays:
         """The array as a flat memoryview of numbers.
 
         Args:
+            name: The name of the array.
             kinds: The allowed types: "u1", "u2", "i4", "i8", "f4".
             check: Whether to compare the whole array with the checksums; else the caller calls `check_items` for parts.
         Raises:
@@ -253,14 +255,14 @@ class Arrays:
         self._summed.check(offset + start * size, offset + stop * size)
 
     def check_ranges(self, name: str, starts: NDArray[Any], stops: NDArray[Any]) -> None:
-        """As `check_items` for many ranges of items, which lie inside the array."""
+        """Like `check_items`, for many ranges of items, all inside the array."""
         if len(starts):
             kind, offset, _ = self._table[name]
             size = _TYPES[kind][1]
             self._summed.check_many(offset + starts * size, offset + stops * size)
 
     def array(self, name: str, *kinds: str, check: bool = True) -> NDArray[Any]:
-        """As `view`, but a numpy array: mapped, read-only."""
+        """Like `view`, but returns a numpy array: mapped, read-only."""
         import numpy as np
 
         view = self.view(name, *kinds, check=check)
@@ -268,7 +270,7 @@ class Arrays:
 
 
 def map_file(path: Path) -> memoryview:
-    """Map a file for reading.
+    """Map a file into memory for reading.
 
     Raises:
         OSError: The file cannot be opened, or is not a regular file.
@@ -292,9 +294,9 @@ WIDE = 255
 
 
 def offset_arrays(name: str, sizes: Sequence[int] | NDArray[Any]) -> dict[str, NDArray[Any] | array[int]]:
-    """The arrays for `write_arrays`, from the size of each piece: `NAME_sizes`, u1; `NAME_blocks`, the start of every
-    `BLOCK`th piece, and the end of the last one; `NAME_wide` and `NAME_widths`, the numbers of wide pieces and their
-    sizes.
+    """Arrays with the sizes of pieces, for `write_arrays` and `Offsets`: `NAME_sizes`, u1, the size of each piece;
+    `NAME_blocks`, the start of every `BLOCK`th piece and the end of the last piece; `NAME_wide` and `NAME_widths`, the
+    numbers of pieces too large for u1, and their sizes.
     """
     import numpy as np
 
@@ -313,15 +315,12 @@ def offset_arrays(name: str, sizes: Sequence[int] | NDArray[Any]) -> dict[str, N
 
 
 class Offsets:
-    """Reader of the arrays of `offset_arrays`, which store the size of each piece, and the start of every `BLOCK`th. A
-    size of `WIDE` or more is stored separately. It works without numpy.
+    """Reads the arrays of `offset_arrays`, which store the size of each piece, and the start of every `BLOCK`th piece.
+    A size of `WIDE` or more is stored separately. The class works without numpy.
     """
 
     def __init__(self, source: Arrays, name: str, total: int) -> None:
-        """Args:
-        name: The name of the arrays.
-        total: The length of the array that is divided into pieces.
-        """
+        """Open the offsets called `name`, which divide an array of length `total` into pieces."""
         self._what, self._total = f"{source.name}: {name}", total
         self._sizes = source.view(f"{name}_sizes", "u1")
         self._blocks = source.view(f"{name}_blocks", "i4", "i8")
@@ -338,7 +337,7 @@ class Offsets:
         return len(self._sizes)
 
     def span(self, piece: int) -> tuple[int, int]:
-        """The start and the end of a piece."""
+        """(start, end) of a piece."""
         if not 0 <= piece < len(self._sizes):
             raise self._damaged()
         block = piece // BLOCK
@@ -357,14 +356,14 @@ class Offsets:
         return start, start + size
 
     def piece_at(self, position: int) -> tuple[int, int, int]:
-        """The piece that contains a position of the array, its start and its end."""
+        """(number, start, end) of the piece that contains a position of the array."""
         block = min(bisect_right(self._blocks, position) - 1, max(len(self._blocks) - 2, 0))
         starts = self._starts(block)
         piece = min(bisect_right(starts, position), len(starts) - 1) - 1
         return block * BLOCK + piece, *self._check_range(starts[piece], starts[piece + 1])
 
     def place(self, wanted: bytes, text: Callable[[int, int], bytes]) -> int:
-        """The first piece that is not less than `wanted`, if the pieces ascend; `text` returns the bytes of a span."""
+        """The first of the (ascending) pieces that is not less than `wanted`; `text(start, end)` reads a piece."""
         # First among the blocks: of the first piece of each, the start is stored.
         block = bisect_left(range(len(self._blocks) - 1), wanted, key=lambda block: text(*self.span(block * BLOCK)))
         if not block:
@@ -377,7 +376,7 @@ class Offsets:
         )
 
     def bounds(self, first: int, last: int) -> list[int]:
-        """The starts of the pieces `first` to `last`, and the end of the last one."""
+        """The starts of the pieces `first` to `last`, then the end of piece `last`."""
         sizes = self._sizes[first:last].tolist()
         if len(self._wide) and WIDE in sizes:
             return [*(self.span(piece)[0] for piece in range(first, last)), self.span(last - 1)[1]]
@@ -386,12 +385,12 @@ class Offsets:
         return found
 
     def longest(self, least: int) -> Iterator[int]:
-        """The pieces with a size of `least` or more; `least` is at most `WIDE`."""
+        """The numbers of the pieces whose size is `least` or more; `least` is at most `WIDE`."""
         data = bytes(self._sizes)
         return (match.start() for match in re.finditer(b"[\\x%02x-\\xff]" % least, data))
 
     def _starts(self, block: int) -> list[int]:
-        """The starts of the pieces of a block, and the end of its last piece."""
+        """The starts of the pieces of a block, then the end of the block's last piece."""
         sizes = self._sizes[block * BLOCK : (block + 1) * BLOCK].tolist()
         if len(self._wide) and WIDE in sizes:
             return [self.span(block * BLOCK + piece)[0] for piece in range(len(sizes))] + [
@@ -409,23 +408,23 @@ class Offsets:
 
 
 def sorted_order(strings: Sequence[str]) -> list[int]:
-    """The indices of the strings, sorted by their UTF-8 bytes (which is also the order by code points)."""
+    """The indices that sort the strings by their UTF-8 bytes (which is also the order by code points)."""
     return sorted(range(len(strings)), key=strings.__getitem__)
 
 
 def string_arrays(name: str, strings: Sequence[str]) -> dict[str, NDArray[Any] | array[int] | bytes]:
-    """The arrays of a table for `write_arrays`, from sorted strings: `NAME` (their bytes) and their `offset_arrays`."""
+    """The arrays that store a table of sorted strings, for `write_arrays`: `NAME` (bytes) and its `offset_arrays`."""
     blob = [text.encode("utf-8", "surrogatepass") for text in strings]
     return {name: b"".join(blob), **offset_arrays(name, [len(item) for item in blob])}
 
 
 def compact(offsets: NDArray[Any]) -> NDArray[Any]:
-    """Ascending offsets as int32 if they fit, else as int64."""
+    """Convert ascending offsets to int32 if they fit, else to int64."""
     return offsets.astype("i4") if len(offsets) and int(offsets[-1]) < 1 << 31 else offsets
 
 
 class StringTable:
-    """Reader of the arrays of `string_arrays`."""
+    """Reads the arrays of `string_arrays`."""
 
     def __init__(self, source: Arrays, name: str) -> None:
         self._what = f"{source.name}: {name}"
@@ -447,7 +446,7 @@ class StringTable:
         return None if high - low > most else list(map(self.text, range(low, high)))
 
     def lines(self, prefix: str) -> tuple[int, str]:
-        """The strings that start with a prefix: the index of the first, and all in order, one per line."""
+        """(index of the first string that starts with a prefix, all such strings in order, one per line)."""
         low, high = self._range(prefix)
         if low == high:
             return low, ""
@@ -457,7 +456,7 @@ class StringTable:
         return low, b"\n".join(strings).decode("utf-8", "replace")
 
     def _range(self, prefix: str) -> tuple[int, int]:
-        """The indices of the strings that start with a prefix: the first, and the one after the last."""
+        """(index of the first string that starts with a prefix, index after the last such string)."""
         wanted = prefix.encode("utf-8", "surrogatepass")
         ends = (wanted, wanted + b"\xff")  # this byte never occurs in UTF-8
         low, high = (self._offsets.place(end, self._bytes_between) for end in ends)

@@ -1,9 +1,10 @@
-"""The lexical shard: BM25 over four fields. It stores counts; a query computes the scores of its terms.
+"""The lexical shard: BM25 over four fields. It stores word counts; a query computes the scores of its terms.
 
-`content` ranks chunks, `names` definitions, `paths` and `files` whole files; `files` is not stored but added up from
-`content`. A score depends on the whole collection (number of rows, how many have the term, their lengths), and that
-changes with every file, so no scores are stored (docs/adr/0010-counts-not-scores.md). Only integers are summed, whose
-sums do not depend on the order: the same rows have the same scores to the last bit, however segments divide them.
+The field `content` ranks chunks, `names` definitions, `paths` and `files` whole files; `files` is not stored but added
+up from `content`. A score depends on the whole collection (number of rows, number of rows with the term, lengths of the
+rows). This changes with every file, so no scores are stored (docs/adr/0010-counts-not-scores.md). Only integers are
+summed, whose sums do not depend on the order: the same rows have the same scores to the last bit, however segments
+divide them.
 """
 
 from __future__ import annotations
@@ -56,14 +57,14 @@ _REMEMBERED = 10_000
 
 
 class Term(NamedTuple):
-    """A term of the vocabulary."""
+    """A term of the vocabulary, with its place in each segment."""
 
     text: str
     columns: tuple[int, ...]  # in each segment; -1 in one without it
 
 
 class Abbreviation(NamedTuple):
-    """Two stems of which one abbreviates the other, and the chunks that contain both."""
+    """A pair of stems of which one abbreviates the other, with the numbers of chunks and files that contain both."""
 
     short: str
     long: str
@@ -72,7 +73,7 @@ class Abbreviation(NamedTuple):
 
 
 class Postings(NamedTuple):
-    """The posting lists of several terms: [n], segment by segment, and term by term within each."""
+    """The posting lists of several terms (the rows that have each term): [n], by segment, then by term."""
 
     rows: NDArray[np.int32]
     counts: NDArray[Any]  # how often the row has the term
@@ -80,12 +81,12 @@ class Postings(NamedTuple):
 
 
 def idf(rows: int, having: int) -> float:
-    """Weight of a term that `having` of `rows` rows have: Lucene's ln(1 + (N - df + 0.5) / (df + 0.5))."""
+    """The weight of a term that is in `having` of `rows` rows: Lucene's ln(1 + (N - df + 0.5) / (df + 0.5))."""
     return math.log(1.0 + (rows - having + 0.5) / (having + 0.5))
 
 
 def bm25(counts: NDArray[np.float64], norm: NDArray[np.float64], idfs: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Scores of terms in rows that have them, idf tf / (k1 (1 - b + b l / l_avg) + tf): [n].
+    """The score of a term in each row that has it, idf tf / (k1 (1 - b + b l / l_avg) + tf): [n].
 
     Args:
         counts: How often the row has the term, tf, [n]; overwritten, as is `norm`.
@@ -102,13 +103,13 @@ def bm25(counts: NDArray[np.float64], norm: NDArray[np.float64], idfs: NDArray[n
 
 
 def length_norm(lengths: NDArray[Any], k1: float, b: float, total: int, rows: int) -> NDArray[np.float64]:
-    """k1 (1 - b + b l / l_avg) of every row.
+    """The length term of BM25 for every row: k1 (1 - b + b l / l_avg).
 
     Args:
-        lengths: Sum of the counts of each row, integers in any unit.
+        lengths: The sum of the counts of each row, integers in any unit.
         k1: Saturation of repeated terms, > 0.
         b: Strength of length normalisation, 0 to 1.
-        total, rows: The sum of the lengths of all rows of the collection, and their number.
+        total, rows: The sum of the lengths of all rows of the collection, and the number of these rows.
     """
     mean = total / max(rows, 1) or 1.0
     norm = lengths.astype(np.float64)
@@ -130,7 +131,7 @@ def write_lexical(
     """Write the shard of a segment into a new file.
 
     Args:
-        terms: The vocabulary.
+        terms: The vocabulary (all distinct terms).
         word_terms: The terms of each word, as (indptr, indices in `terms`).
         fields: Word counts of the rows of `content`, `names` and `paths`, in `UNITS`.
         maps: `chunk_unit`, the unit of each chunk, and `unit_file`, the file of each unit, by numbers in the segment.
@@ -160,8 +161,9 @@ def write_lexical(
 
 
 def _count_arrays(name: str, counts: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """The stored form of counts: `NAME_counts`, two counts in a byte; `NAME_many` and `NAME_often`, the indices of
-    counts of `_MANY` or more, and their values."""
+    """Arrays that store counts: `NAME_counts`, two counts in a byte; for counts of `_MANY` or more, `NAME_many` has the
+    indices and `NAME_often` the values.
+    """
     from lci_py.index.shards.term_counts import narrow
 
     few = np.minimum(counts, _MANY).astype(np.uint8)
@@ -175,7 +177,7 @@ def _count_arrays(name: str, counts: NDArray[Any]) -> dict[str, NDArray[Any]]:
 
 
 class _Lists(NamedTuple):
-    """The posting lists of a field, as stored."""
+    """The stored arrays of the posting lists of a field."""
 
     offsets: Offsets
     rows: NDArray[Any]
@@ -185,7 +187,7 @@ class _Lists(NamedTuple):
 
 
 class _Segment:
-    """One shard, in its segment's numbers. The arrays are mapped: a query reads only the columns of its terms."""
+    """A segment's shard, in the segment's numbers. Its arrays are mapped: a query reads only its terms' columns."""
 
     def __init__(self, path: Path, counts: Mapping[str, int]) -> None:
         self.counts = counts
@@ -194,14 +196,14 @@ class _Segment:
         self._postings: dict[str, _Lists] = {}
 
     def rows_of(self, name: str, kind: str) -> NDArray[np.int32]:
-        """An array with an item per row of a kind."""
+        """The array called `name`, which must have an item for each row of `kind`."""
         found = self.arrays.array(name, "i4")
         if len(found) != self.counts[kind]:
             raise self.damaged(f"{name} has {len(found)} items for {self.counts[kind]} {kind}")
         return found
 
     def map_to(self, name: str, kind: str, target: str) -> NDArray[np.int32]:
-        """An array with a row of `target` per row of `kind`."""
+        """The array called `name`, which maps each row of `kind` to a row of `target`."""
         found = self.rows_of(name, kind)
         if len(found) and not 0 <= int(found.min()) <= int(found.max()) < self.counts[target]:
             raise self.damaged(f"{name} names {target} that do not exist")
@@ -214,7 +216,7 @@ class _Segment:
         return found
 
     def postings(self, field: str, columns: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.int64]]:
-        """The rows with each of the terms, term by term; how often they have it; and the number of rows of each term.
+        """(rows, counts, sizes): the rows with each term, term by term; the term's count in each; rows per term.
 
         All terms are read at once: with a dozen terms and few rows each, the number of calls determines the time.
         """
@@ -235,7 +237,7 @@ class _Segment:
         return found, often, sizes
 
     def _often(self, field: str, lists: _Lists, start: int, stop: int) -> NDArray[Any]:
-        """The counts of consecutive postings."""
+        """The counts of the postings `start` to `stop` - 1 of a field."""
         pairs = lists.counts[start // 2 : (stop + 1) // 2]
         found = np.empty(2 * len(pairs), np.uint8)
         np.bitwise_and(pairs, _MANY, out=found[::2])
@@ -267,10 +269,10 @@ class _Segment:
 
 
 class LexicalIndex:
-    """Reader of the shards of all segments, in public numbers. Dead rows do not count."""
+    """Reads the lexical shards of all segments, in public numbers. Dead rows (of old file versions) do not count."""
 
     def __init__(self, paths: Sequence[Path], numbering: Numbering) -> None:
-        """Open the shard of each segment."""
+        """Open the lexical shard of each segment."""
         self._numbering = numbering
         self._segments = [_Segment(path, counts) for path, counts in zip(paths, numbering.counts, strict=True)]
         self._public: dict[str, list[NDArray[np.int32] | None]] = {}
@@ -285,7 +287,7 @@ class LexicalIndex:
         self.chunk_unit = self._map("chunk_unit", "chunks", "units")  # [chunks] the unit of each
 
     def term(self, text: str) -> Term | None:
-        """The term for `scores` and `rows`; None if no segment has it. It may be in dead rows only."""
+        """Look up a term, for `scores` and `rows`; None if no segment has it. Perhaps only dead rows have the term."""
         columns = self._columns.get(text)
         if columns is None:
             if len(self._columns) >= _REMEMBERED:
@@ -296,18 +298,18 @@ class LexicalIndex:
     # A part of a larger collection overrides these: its rows are scored with the statistics of the collection.
 
     def ask(self, texts: Iterable[str]) -> None:
-        """Request the statistics of terms of a part of a fleet; a single index has them already."""
+        """In a part of a fleet: request the statistics of terms from the whole fleet. Here: does nothing."""
 
     def size(self, field: str) -> int:
         """The number of rows of a field, in the whole collection."""
         return self._numbering.total(ROWS[field])
 
     def length(self, field: str, lengths: NDArray[np.int32]) -> int:
-        """The sum of the lengths of a field's rows in the whole collection, given the lengths in this index."""
+        """The sum of the row lengths of a field in the whole collection; `lengths` has the rows of this index."""
         return int(lengths.sum(dtype=np.int64))
 
     def having(self, field: str, terms: Sequence[Term], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The number of rows of the collection with each term: [terms]; `numbers` has the term of each posting here."""
+        """The number of rows with each term, in the whole collection: [terms]. `numbers`: the term of each posting."""
         return np.bincount(numbers, minlength=len(terms))
 
     def starting(self, prefix: str, most: int) -> set[str] | None:
@@ -321,7 +323,7 @@ class LexicalIndex:
         return found
 
     def abbreviations(self, word: str) -> list[Abbreviation]:
-        """The stems that a stem abbreviates or that abbreviate it, if some chunks contain both."""
+        """The pairs of the stem `word` with a stem that abbreviates it, or that it abbreviates, if a chunk has both."""
         own = LexicalIndex.term(self, word)
         pairs: set[tuple[str, str]] = set()
         columns: dict[str, list[int]] = {}
@@ -356,7 +358,7 @@ class LexicalIndex:
         return [Abbreviation(*pair, chunks[term], files[term]) for pair, term in of_pair if chunks[term]]
 
     def frequency(self, field: str, term: Term) -> int:
-        """The number of rows that have a term, for a field other than `files`."""
+        """The number of rows of a field that have a term; not for the field `files`."""
         if field == "content" and term.text in self._frequencies:
             return self._frequencies[term.text]
         total = 0
@@ -367,7 +369,7 @@ class LexicalIndex:
         return total
 
     def scores(self, field: str, terms: Iterable[tuple[Term, float]]) -> NDArray[np.float32]:
-        """Sum of the weighted BM25 scores of the terms, for every row of the field: [rows] float32."""
+        """For every row of the field, the sum of the weighted BM25 scores of the terms: [rows] float32."""
         norm = self._norm(field)
         out = np.zeros(len(norm), np.float32)
         asked, weights = zip(*terms, strict=True) if (terms := list(terms)) else ((), ())
@@ -381,7 +383,7 @@ class LexicalIndex:
         return out
 
     def _norm(self, field: str) -> NDArray[np.float64]:
-        """The `length_norm` of each row."""
+        """The `length_norm` of each row of a field."""
         known = self._norms.get(field)
         if known is None:
             lengths = self._lengths(field)
@@ -394,7 +396,7 @@ class LexicalIndex:
         return np.sort(self.postings(field, (term,)).rows)
 
     def postings(self, field: str, terms: tuple[Term, ...]) -> Postings:
-        """The posting lists of terms, without dead rows."""
+        """The posting lists of several terms, without dead rows."""
         if field == "files":
             return self._by_file(self.postings("content", terms))
         if (last := self._last.get(field)) is not None and last[0] == terms:
@@ -420,7 +422,7 @@ class LexicalIndex:
         return found
 
     def _by_file(self, chunks: Postings) -> Postings:
-        """Add up postings of chunks by file. A file is in one segment, so its chunks are consecutive."""
+        """Add up the counts of chunks by file. A file is in one segment, so its chunks are consecutive."""
         files, terms = self._chunk_file[chunks.rows], chunks.terms
         if not len(files):
             return Postings(files, chunks.counts, terms)
@@ -457,7 +459,7 @@ class LexicalIndex:
 
 
 def _line_numbers(lines: str, sought: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Each `sought` line with its number, from 0. Both texts are in the same order, and `lines` has all of them."""
+    """Yields (line, its number from 0) for each `sought` line; `lines` contains all of them, in the same order."""
     lines, start, number = f"\n{lines}\n", 0, 0
     for text in sought:
         end = lines.index(f"\n{text}\n", start)

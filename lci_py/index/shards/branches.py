@@ -1,4 +1,4 @@
-"""The shard of other branches: the files that differ from the working tree, and their definitions, in SQLite.
+"""The shard of other branches, in SQLite: files that differ from the working tree, and their definitions.
 
 Files of a branch that are the same in the tree are not stored. A file that is the same on two branches is stored once.
 """
@@ -60,7 +60,7 @@ _NUMBERS = ("line", "end_line", "first_line", "test")
 
 
 class BranchDefinition(NamedTuple):
-    """A definition in a file of a branch: a row of `symbols` without the file."""
+    """A definition in a file of a branch, with the columns of the table `symbols` except the file."""
 
     name: str
     qualified_name: str
@@ -75,7 +75,7 @@ class BranchDefinition(NamedTuple):
 
 
 def defined_in(found: Extract) -> tuple[BranchDefinition, ...]:
-    """The definitions of one file."""
+    """The definitions in what was extracted from one file."""
     return tuple(
         BranchDefinition(
             s.name, s.qualified_name, s.kind, s.signature, s.line, s.end_line, s.first_line, s.build_tag, s.traits,
@@ -86,7 +86,7 @@ def defined_in(found: Extract) -> tuple[BranchDefinition, ...]:
 
 
 class Version(NamedTuple):
-    """A file with a certain content."""
+    """A path with a certain content."""
 
     path: str
     oid: str  # git's id of the content
@@ -94,7 +94,7 @@ class Version(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The stored data of a file's content: its definitions."""
+    """The data stored for one version of a file: language, whether it is a test, and definitions."""
 
     language: str
     test: bool
@@ -108,12 +108,13 @@ Differing = Mapping[str, tuple[str, str | None]]
 def write_branches(
     path: Path, tips: Sequence[Tip], differing: Sequence[Differing], contents: Iterable[tuple[Version, Content]]
 ) -> list[dict[str, tuple[str, str | None]]]:
-    """Write the shard into a new file; returns the differing paths per branch, without those left out.
+    """Write the shard into a new file; returns, for each branch, the differing paths that were stored.
 
     Args:
+        path: The new file.
         tips: The branches.
-        differing: The paths that differ, per branch.
-        contents: The contents that `differing` names, each once; a path whose content is missing is left out.
+        differing: For each branch, the paths that differ.
+        contents: The contents of the versions in `differing`, each once; a path whose content is missing is left out.
     """
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.executescript(_SCHEMA)
@@ -150,7 +151,7 @@ def write_branches(
 
 
 class BranchIndex:
-    """Reader of the shard. Use it as a context manager, or close it.
+    """Reads the shard of other branches. Use it as a context manager, or close it.
 
     Rows are mappings with the columns of the symbolic shard's rows (file, line, end_line, first_line, symbol,
     qualified_name, kind, language, signature, build_tag, traits, digest, test; id is "", and parent None), and with
@@ -158,8 +159,10 @@ class BranchIndex:
     """
 
     def __init__(self, path: Path) -> None:
-        """Raises:
-        DamagedIndexError: The file is no shard of branches.
+        """Open the shard.
+
+        Raises:
+            DamagedIndexError: The file is no shard of branches.
         """
         self._name = path.name
         self._file = SqliteFile(path)
@@ -183,11 +186,11 @@ class BranchIndex:
 
     @property
     def names(self) -> list[str]:
-        """The branches, in the order of the setting."""
+        """The names of the branches, in the order of the setting."""
         return [tip.name for tip in self.tips]
 
     def same_name(self, qualified_name: str, language: str) -> list[Row]:
-        """The definitions of a qualified name in differing files of the branches, by branch, path and line."""
+        """The definitions of a qualified name in the branches' differing files, by branch, path and line."""
         return self._rows("s.qualified_name = ? AND f.language = ?", [qualified_name, language])
 
     def rows(self, branch: str) -> list[Row]:
@@ -195,8 +198,9 @@ class BranchIndex:
         return self._rows("b.name = ?", [branch])
 
     def statuses_of(self, paths: Sequence[str]) -> dict[tuple[str, str], str]:
-        """(branch, path) to one of STATUSES, for the given files on all branches; without equal and uncompared
-        files."""
+        """Maps (branch, path) to one of STATUSES, for these paths on all branches; files that are equal or were not
+        compared have no entry.
+        """
         found = {}
         for some in batches(paths):
             # With the first column of the primary key, or SQLite would read all paths.
@@ -210,7 +214,7 @@ class BranchIndex:
         return found
 
     def statuses(self, branch: str) -> dict[str, str]:
-        """Path to one of STATUSES, for all files of a branch."""
+        """Maps each differing path of a branch to one of STATUSES."""
         found = self._file.execute(
             "SELECT p.path AS path, p.status AS status FROM paths p JOIN branches b ON b.id = p.branch "
             "WHERE b.name = ? ORDER BY p.path",
@@ -223,7 +227,7 @@ class BranchIndex:
     # --- for the next generation ---------------------------------------------------------------------------------
 
     def differing(self) -> list[dict[str, tuple[str, str | None]]]:
-        """The differing paths per branch, as `write_branches` returned them."""
+        """The differing paths of each branch, in the form that `write_branches` returns."""
         made: list[dict[str, tuple[str, str | None]]] = [{} for _ in self.tips]
         found = self._file.execute(
             "SELECT p.branch, p.path, p.status, f.oid FROM paths p LEFT JOIN files f ON f.id = p.file"
@@ -236,12 +240,12 @@ class BranchIndex:
         return made
 
     def versions(self) -> dict[Version, int]:
-        """The stored contents by version, with their numbers."""
+        """Maps each stored version of a file to the number of its content."""
         rows = self._file.execute("SELECT path, oid, id FROM files")
         return {Version(*self._check_texts(row, ("path", "oid"))): row["id"] for row in rows}
 
     def content(self, number: int) -> Content:
-        """A stored content by its number."""
+        """The stored content with this number."""
         found = self._file.execute("SELECT language, test FROM files WHERE id = ?", [number])
         if not found:
             raise DamagedIndexError(f"{self._name} lacks a file")

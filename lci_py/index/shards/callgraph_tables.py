@@ -1,6 +1,7 @@
-"""The look-up tables of the call graph, read by SQL from the symbolic shards.
+"""The look-up tables from which the call graph is linked, read by SQL from the symbolic shards.
 
-A refresh uses them: it needs few look-ups in a large index. Dead files are left out; all numbers are public.
+A refresh uses them: it needs few look-ups in a large index. Dead files (old versions) are left out; all numbers are
+public.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _KIND = {kind: kind for kind in KINDS}  # to share the strings, and to check the
 
 
 class FileRows(NamedTuple):
-    """The files of a segment, including dead ones, by their numbers in the segment."""
+    """Data of the files of a segment, including dead ones, as lists indexed by the file's number in the segment."""
 
     heads: list[FileHead]
     first_calls: Sequence[int]
@@ -39,7 +40,7 @@ class FileRows(NamedTuple):
 
 
 class SqlTables:
-    """Implements `lci_py.callgraph.lookup_tables.StoredTables`."""
+    """The look-up tables of the call graph; implements `lci_py.callgraph.lookup_tables.StoredTables`."""
 
     def __init__(
         self,
@@ -47,9 +48,11 @@ class SqlTables:
         numbering: Numbering,
         known: Mapping[int, FileRows] | None = None,
     ) -> None:
-        """Args:
-        connections: The symbolic shards of the segments; rows are read as tuples, whatever the row factory.
-        known: The files of segments that another generation shares.
+        """Read the files of all segments.
+
+        Args:
+            connections: The symbolic shards of the segments; rows are read as tuples, whatever the row factory.
+            known: Maps a segment's number to its files, if another generation has read them already.
         """
         self._segments = [connection.cursor() for connection in connections]
         for cursor in self._segments:
@@ -107,7 +110,7 @@ class SqlTables:
             raise DamagedIndexError(f"the symbolic shard: {error}") from error
 
     def _public(self, numbers: Sequence[int] | None, local: object, total: int) -> int:
-        """The public number of a segment's row, -1 if it is dead."""
+        """The public number of a segment's row `local`; -1 if the row is dead."""
         _check(type(local) is int)
         assert isinstance(local, int)
         if numbers is None:
@@ -297,14 +300,14 @@ class SqlTables:
     # --- what a refresh needs besides -----------------------------------------------------------------------------
 
     def stable_ids(self, file: int) -> list[str]:
-        """The stable ids of a file's symbols, in their order."""
+        """The stable ids (see `segment_rows.stable_id`) of a file's symbols, in the order of the symbols."""
         segment, number, _, _ = self._places[file]
         found = [sid for (sid,) in self._select(segment, f"SELECT s.sid {_OWN_SYMBOLS}", (number,))]
         _check(all(type(sid) is str for sid in found))
         return found
 
     def stable_id(self, symbol: int) -> str:
-        """The stable id of a symbol."""
+        """The stable id of a symbol (see `segment_rows.stable_id`)."""
         for segment, numbers in enumerate(self._numbering.split("symbols", [symbol])):
             for number in numbers:
                 rows = self._select(segment, "SELECT sid FROM symbols WHERE id = ?", (number,))
@@ -313,7 +316,7 @@ class SqlTables:
         raise AssertionError("split puts every number somewhere")
 
     def qualified_names(self, file: int) -> list[str]:
-        """The qualified names of a file's symbols, in their order."""
+        """The qualified names of a file's symbols, in the order of the symbols."""
         segment, number, _, _ = self._places[file]
         found = [name for (name,) in self._select(segment, f"SELECT s.qualified_name {_OWN_SYMBOLS}", (number,))]
         _check(all(type(name) is str for name in found))
@@ -328,7 +331,7 @@ def _stored_row(row: Sequence[Any], n_symbols: int) -> StoredFunction:
 
 
 def _is_outside(number: int, place: int, n_symbols: int, lambdas: Sequence[Lambda]) -> bool:
-    """Whether an anonymous function may enclose a symbol or another such function: it must come before it."""
+    """Whether the anonymous function `number` precedes the symbol or function at `place`, and so may enclose it."""
     if number < 0 or place < 0:
         return False
     inner = place - n_symbols

@@ -1,18 +1,18 @@
-"""The dense shards: a faiss index per segment over the vectors of chunks, with their units as ids.
+"""The dense shards: for each segment, a faiss index of the vectors of chunks, with the units of the chunks as ids.
 
-A query is multiplied with every vector: exact, and 10 ms for 100,000 chunks (docs/index-format.md). For so few, an
-approximate index would only lose recall. numpy is as fast as faiss, whose import takes as long as a query. Products are
-summed in one fixed order, so that scores do not depend on the segment that a chunk is in.
+A query is multiplied with every vector. This is exact, and takes 10 ms for 100,000 chunks (docs/index-format.md); for
+so few, an approximate index would only lose recall. numpy is as fast as faiss, whose import takes as long as a query.
+Products are summed in one fixed order, so that scores do not depend on the segment that a chunk is in.
 
 A file of vectors has the full form (faiss's `IndexIDMap` over an `IndexFlatIP`), or the compact form with a quarter of
 the size, for large repositories (docs/adr/0030-large-repositories.md).
 
-Importing faiss takes longer than a query or a small refresh, and it allocates as much memory as a header tells it to.
+Importing faiss takes longer than a query or a small refresh, and faiss allocates as much memory as a header asks for.
 So the bytes are written and read here, and a header must fit the size of the file. Numbers are little-endian: the outer
-header (code `IxMp`, i4 dimension, i8 rows, two i8 that faiss fills with 1 << 20, u1 1, i4 0), the inner one (`IxFI`,
+header (code `IxMp`, i4 dimension, i8 rows, two i8 that faiss fills with 1 << 20, u1 1, i4 0), the inner header (`IxFI`,
 the same), u8 number of floats, the floats, u8 number of ids, the ids (i8). The checksums come after what faiss reads.
 
-A compact file is one of arrays: a row consists of 8-bit integers and a scale.
+A compact file is a file of arrays (`arrays.py`): a row consists of 8-bit integers and a scale.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def write_dense(path: Path, vectors: NDArray[np.float32], units: NDArray[np.int6
 
 
 def write_compact(path: Path, vectors: NDArray[np.float32], units: NDArray[np.int64]) -> None:
-    """As `write_dense`, in the compact form.
+    """Like `write_dense`, but in the compact form.
 
     Raises:
         OSError: The file cannot be written.
@@ -88,14 +88,14 @@ def write_compact(path: Path, vectors: NDArray[np.float32], units: NDArray[np.in
 
 
 def _quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Quantise rows to 8-bit integers: [n, d], and the scale of each row, [n]; the scale is 0 for a row of zeros."""
+    """Round rows to 8-bit integers; returns (integers [n, d], the scale of each row [n], 0 for a row of zeros)."""
     scales = np.abs(vectors).max(axis=1, initial=0) / np.float32(_LARGEST)
     codes = np.rint(vectors / np.where(scales > 0, scales, np.float32(1))[:, None])
     return codes.astype(np.int8), scales
 
 
 class Vectors(Protocol):
-    """Reader of a file of vectors.
+    """Reads a file of vectors.
 
     Attributes:
         units: [rows] the unit of each row.
@@ -104,20 +104,20 @@ class Vectors(Protocol):
     units: NDArray[np.int64]
 
     def products(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Inner products of all rows with the query: [rows]. Equal rows have equal products."""
+        """The inner product of each row with the query: [rows]. Equal rows have equal products."""
 
 
 def open_vectors(path: Path, *, dimension: int, rows: int, units: int) -> Vectors:
-    """Open a file of vectors in the full or the compact form; arguments and errors as for `VectorFile`."""
+    """Open a file of vectors in the full or the compact form. Arguments and errors are those of `VectorFile`."""
     kind = VectorFile if path.suffix == WHOLE else CompactFile
     return kind(path, dimension=dimension, rows=rows, units=units)
 
 
 class CompactFile:
-    """Reader of a compact file, which it maps."""
+    """Reads a file in the compact form, which it maps into memory."""
 
     def __init__(self, path: Path, *, dimension: int, rows: int, units: int) -> None:
-        """Arguments as of `VectorFile`."""
+        """The arguments are those of `VectorFile`."""
         self.rows, self.dimension = rows, dimension
         self._arrays = Arrays(path)
         codes = self._arrays.array("codes", "u1", check=False)
@@ -131,7 +131,7 @@ class CompactFile:
         self.units: NDArray[np.int64] = owners.astype(np.int64)
 
     def products(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Inner products of all rows with the query: [rows]. Equal rows have equal products."""
+        """The inner product of each row with the query: [rows]. Equal rows have equal products."""
         out = np.empty(self.rows, np.float32)
         space = np.empty((_AT_A_TIME, self.dimension), np.float32)
         for start in range(0, self.rows, _AT_A_TIME):
@@ -145,13 +145,15 @@ class CompactFile:
 
 
 class VectorFile:
-    """Reader of a file in the full form, which it maps."""
+    """Reads a file in the full form, which it maps into memory."""
 
     def __init__(self, path: Path, *, dimension: int, rows: int, units: int) -> None:
-        """Args:
-            dimension: Length of a vector.
+        """Open a file and check its header.
+
+        Args:
+            dimension: The length of a vector.
             rows: The number of vectors.
-            units: The number of units of the segment, a bound of the ids.
+            units: The number of units of the segment; every unit number is smaller.
         Raises:
             DamagedIndexError: The file is damaged, or has another dimension, or a unit out of range.
         """
@@ -183,7 +185,7 @@ class VectorFile:
             raise DamagedIndexError(f"{path.name}: it names a unit that does not exist")
 
     def products(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Inner products of all rows with the query: [rows]. Equal rows have equal products."""
+        """The inner product of each row with the query: [rows]. Equal rows have equal products."""
         if self._floats is None and self._asked and self.rows * self.dimension <= KEPT:
             self._floats = self._copy(0, self.rows)
         self._asked = True
@@ -206,12 +208,10 @@ class VectorFile:
 
 
 class DenseIndex:
-    """Reader of the shards of all segments: chunks by slots, units by public numbers."""
+    """Reads the dense shards of all segments. A chunk's number is its slot; units have public numbers."""
 
     def __init__(self, paths: Sequence[Path], numbering: Numbering, dimension: int) -> None:
-        """Args:
-        dimension: Length of a vector.
-        """
+        """Open the shard of each segment; `dimension` is the length of a vector."""
         self._numbering = numbering
         self._files = [
             open_vectors(path, dimension=dimension, rows=counts["chunks"], units=counts["units"])
@@ -223,7 +223,7 @@ class DenseIndex:
 
     @cached_property
     def _unit(self) -> NDArray[np.int64]:
-        """The public unit of every slot; -1 if it is dead."""
+        """The public number of the unit of every slot (chunk); -1 for a dead chunk."""
         found: list[NDArray[Any]] = [np.zeros(0, np.int64)]
         for segment, file in enumerate(self._files):
             public = self._numbering.public_array("units", segment)
@@ -236,29 +236,29 @@ class DenseIndex:
         return np.asarray(np.fmax(found, np.float32(-1)))  # NaN counts as the smallest cosine
 
     def best(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The largest of the `values` [slots of chunks] of each unit's chunks: [units]; -inf without chunks."""
+        """For each unit, the largest of `values` [slots of chunks] over its chunks: [units]; -inf for no chunks."""
         return self.best_of(slice(None), values)
 
     def best_of(self, slots: NDArray[np.int64] | slice, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """As `best`, for given chunks: `slots` [n] with `values` [n]; -inf for a unit without any of them."""
+        """Like `best`, over the chunks in `slots` [n] with `values` [n]; -inf for a unit without such a chunk."""
         found = np.full(self.units + 1, -np.inf, np.float32)  # the last one is for dead chunks
         np.maximum.at(found, self._unit[slots], values)
         return found[:-1]
 
     def slots(self, unit: int) -> NDArray[np.int64]:
-        """The slots of the chunks of a unit, ascending."""
+        """The slots of a unit's chunks, ascending."""
         return np.flatnonzero(self._unit == unit)
 
     def slots_of(self, units: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """The slots of the chunks of all units marked in `units`, [units]; ascending."""
+        """The slots of the chunks of all units that are True in `units` [units]; ascending."""
         return np.flatnonzero(np.append(units, False)[self._unit])  # the last one is for dead chunks
 
     def of_files(self, values: NDArray[np.float32], unit_file: NDArray[np.int32], n_files: int) -> NDArray[np.float32]:
-        """The sum of the values of each file's chunks, divided by the square root of their number: [files], 0 without
-        chunks.
+        """For each file, the sum of its chunks' values, divided by the square root of their number: [files]; 0 for a
+        file without chunks.
 
         Args:
-            values: [slots of chunks]
+            values: [slots of chunks] a value for each chunk.
             unit_file: [units] the file of each unit.
         """
         if self._file is None or len(self._file) != len(values):

@@ -1,6 +1,6 @@
-"""The files shard: every file that the walk found with its size and times, and the numbering of the segments.
+"""The files shard: every file that the walk found, with its size and times, and the numbering of the segments.
 
-A refresh compares it with the tree, and a query uses it to detect changed files. Neither needs numpy.
+A refresh compares the shard with the tree, and a query uses it to detect changed files. Neither needs numpy.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """A file as it was when it was indexed."""
+    """The state of a file when it was indexed."""
 
     path: str
     size: int  # bytes
@@ -56,9 +56,10 @@ def write_files(
     """Write the shard into a new file.
 
     Args:
+        path: The new file.
         known: The files, ascending by path.
         skipped: The entries that the walk left out.
-        folders: Path and mtime_ns of folders, ignore files and settings; -1 if the path does not exist, `UNSETTLED` if
+        folders: (path, mtime_ns) of folders, ignore files and settings; -1 if the path does not exist, `UNSETTLED` if
             it could change within the same timestamp.
         maps: The arrays of `numbering.number_slots`; None if the numbering is the identity.
     """
@@ -102,12 +103,10 @@ def _all_text(names: object) -> bool:
 
 
 class FileTable:
-    """Reader of the shard."""
+    """Reads the files shard."""
 
     def __init__(self, path: Path, *, is_checked: bool = False) -> None:
-        """Args:
-        is_checked: Whether the file was compared with its digest, so that the checksums can be ignored.
-        """
+        """Open a file; `is_checked` says that it was compared with its digest, so that checksums can be ignored."""
         self.arrays = Arrays(path, is_checked=is_checked)
         self.name = path.name
 
@@ -128,7 +127,7 @@ class FileTable:
             raise DamagedIndexError(f"{self.name}: {error}") from error
 
     def paths(self) -> list[str]:
-        """Every known path, ascending."""
+        """The path of every file in the table, ascending."""
         return self._paths
 
     @cached_property
@@ -136,7 +135,7 @@ class FileTable:
         return self._check_length("paths", self._texts("paths"))
 
     def living_paths(self) -> list[str]:
-        """The path of every indexed file, by public number."""
+        """The path of every indexed file, in the order of public numbers."""
         return self._living_paths
 
     @cached_property
@@ -144,7 +143,7 @@ class FileTable:
         return [path for path, slot in zip(self.paths(), self.slots(), strict=True) if slot >= 0]
 
     def limited_paths(self) -> list[str]:
-        """Files of which only a part is indexed."""
+        """The paths of files of which only a part is indexed."""
         names, codes = self._columns.names, bytes(self._columns.codes)
         if not any(names[code] for code in set(codes)):
             return []
@@ -152,7 +151,7 @@ class FileTable:
         return [path for path, slot, code in columns if slot >= 0 and names[code]]
 
     def stat_columns(self) -> tuple[list[int], list[int], list[int]]:
-        """Size, mtime_ns and ctime_ns of every known file, each in the order of `paths`."""
+        """(sizes, mtime_ns, ctime_ns) of every file in the table, as three lists in the order of `paths`."""
         sizes, mtimes, ctimes = (self._check_length(name, self.arrays.view(name, "i8").tolist()) for name in _STAT)
         return sizes, mtimes, ctimes
 
@@ -162,7 +161,7 @@ class FileTable:
         return column
 
     def matches(self, files: Sequence[FileEntry]) -> bool:
-        """Whether the given files are exactly the known ones, with the same sizes and times."""
+        """Whether `files` are exactly the files in the table, with the same sizes and times."""
         sizes, mtimes, ctimes = self.stat_columns()
         return (
             [entry.ctime_ns for entry in files] == ctimes
@@ -172,11 +171,11 @@ class FileTable:
         )
 
     def slots(self) -> list[int]:
-        """The slot of every known file, in the order of `paths`; -1 for a file that is not indexed."""
+        """The slot of every file in the table, in the order of `paths`; -1 for a file that is not indexed."""
         return self._check_length("slots", self.arrays.view("slots", "i4").tolist())
 
     def states(self) -> list[FileState]:
-        """Every known file, ascending by path."""
+        """The state of every file in the table, ascending by path."""
         names, codes, shas, keys, slots = self._columns
         all_shas, all_keys, ends = shas.hex(), bytes(keys), range(16, 16 * len(self) + 1, 16)
         return list(
@@ -192,7 +191,7 @@ class FileTable:
         )
 
     def known_at(self, place: int) -> FileState:
-        """A known file by its index in `paths`."""
+        """The state of the file at an index in `paths`."""
         offsets = self.arrays.view("paths_offsets", "i8")
         blob = self.arrays.view("paths", "u1")
         if not 0 <= place < len(offsets) - 1 or not 0 <= offsets[place] <= offsets[place + 1] <= len(blob):
@@ -202,7 +201,7 @@ class FileTable:
         return self._known_file(place, path, stat)
 
     def with_content(self, sha: str) -> list[str]:
-        """The indexed files with a content digest, ascending."""
+        """The paths of the indexed files whose content has the digest `sha`, ascending."""
         wanted, all_shas = bytes.fromhex(sha), self._all_shas
         found, at = [], all_shas.find(wanted)
         while at >= 0:
@@ -237,14 +236,14 @@ class FileTable:
         return _Columns(names, codes, *views)
 
     def folders(self) -> list[tuple[str, int]]:
-        """The folders that the walk visited, with their mtime_ns; "" is the root."""
+        """(path, mtime_ns) of each folder that the walk visited; "" is the root."""
         names, mtimes = self._texts("folders"), self.arrays.view("folder_mtimes", "i8").tolist()
         if len(names) != len(mtimes):
             raise DamagedIndexError(f"{self.name}: the number of folders is not that of their times")
         return list(zip(names, mtimes, strict=True))
 
     def skipped(self) -> list[Skip]:
-        """The entries that the walk left out, by path."""
+        """The entries that the walk left out, sorted by path."""
         from lci_py.types.source import Skip
 
         return [Skip(path, reason) for path, reason in self._skipped_paths()]
@@ -257,5 +256,5 @@ class FileTable:
         return [(path, reason) for reason, _, path in (text.partition("/") for text in self._texts("skipped"))]
 
     def maps(self) -> Arrays | None:
-        """The arrays of the numbering; None if the numbering is the identity."""
+        """The arrays of the numbering; None if there is one segment without dead rows."""
         return self.arrays if "files_public" in self.arrays else None

@@ -1,8 +1,8 @@
-"""Filters and names as SQL conditions on the symbolic shards: they mean the same in every mode.
+"""Turns filters and names into SQL conditions on the symbolic shards, so that they mean the same in every search mode.
 
 One SQL index of kinds and names answers questions about both. For a qualified name that differs from the name, and for
 the spelling (`getHttp` and `get_http` have the same), the SQL index has only a hash: a look-up must compare the names
-of the rows it gets.
+of the rows that it gets.
 """
 
 from __future__ import annotations
@@ -38,10 +38,9 @@ _SET = re.compile(r"\[[!^]?\]?[^\]]*\]")
 
 
 def where(filters: Filters, *, by_index: bool = False) -> tuple[str, list[object]]:
-    """The filters on symbols as an SQL condition over `f` (files), `s` (symbols) and `p` (their parents), and its
-    values.
+    """The filters as (SQL condition over the tables `f` (files), `s` (symbols) and `p` (their parents), its values).
 
-    It leaves out the filters on paths, which `path_test` checks.
+    The condition leaves out the filters on paths, which `path_test` checks.
 
     Args:
         by_index: Whether to use the SQL index of kinds and names, since no other condition narrows the symbols (there
@@ -78,7 +77,7 @@ def where(filters: Filters, *, by_index: bool = False) -> tuple[str, list[object
 
 
 def _changed(changed: Changed, *, by_index: bool) -> tuple[str, list[object]]:
-    """A condition for changed definitions `s`; without `by_index`, for the units `u` that contain changes."""
+    """(condition, values) for changed definitions `s`; if not `by_index`, for the units `u` that contain changes."""
     import json
 
     ids = ",".join(f"x'{bytes.fromhex(id).hex()}'" for id in sorted(changed.ids))
@@ -94,7 +93,7 @@ def _changed(changed: Changed, *, by_index: bool) -> tuple[str, list[object]]:
 
 
 def languages(filters: Filters) -> list[str]:
-    """The names of the languages that pass, aliases resolved; [] if all do."""
+    """The names of the languages that pass the filters, aliases resolved; [] if all languages pass."""
     if not filters.lang:
         return []
     from lci_py.source.syntax.languages import language_of
@@ -103,7 +102,7 @@ def languages(filters: Filters) -> list[str]:
 
 
 def path_test(filters: Filters) -> Callable[[str], bool] | None:
-    """A test of paths by the filters; None if all pass.
+    """A function that tells whether a path passes the filters; None if all paths pass.
 
     Raises:
         BadGlobError: A path filter is not a glob.
@@ -133,11 +132,11 @@ def path_test(filters: Filters) -> Callable[[str], bool] | None:
 
 
 def row_test(filters: Filters, name: str = "") -> Callable[..., bool]:
-    """A test of rows that do not come from SQL, by `file`, `language`, `kind` ("" for no definition), `symbol` (the
-    row's name or subject) and `qualified_name`.
+    """A function that tests rows that do not come from SQL. Its arguments: `file`, `language`, `kind` ("" for no
+    definition), `symbol` (the row's name or subject) and `qualified_name`.
 
     Args:
-        filters: As in `where` and `path_test`.
+        filters: The filters that a row must pass, including the filters on paths.
         name: A name, a qualified name or its end, or a glob, perhaps after `FILE::`; "" for any.
     Raises:
         BadGlobError, UsageError: A filter cannot be used.
@@ -171,7 +170,7 @@ def row_test(filters: Filters, name: str = "") -> Callable[..., bool]:
 
 
 def _matches_globs(globs: Sequence[str]) -> Callable[[str], bool]:
-    """A test whether a name matches one of the globs; each name is compared once."""
+    """A function that tells whether a name matches one of the globs; it compares each name once."""
     from fnmatch import fnmatchcase
     from functools import cache
 
@@ -179,17 +178,17 @@ def _matches_globs(globs: Sequence[str]) -> Callable[[str], bool]:
 
 
 def batches(values: Sequence[_T], size: int = MAX_VALUES) -> Iterator[Sequence[_T]]:
-    """The values in batches, each small enough for one SQL condition."""
+    """The values in batches that are small enough for one SQL condition."""
     return (values[start : start + size] for start in range(0, len(values), size))
 
 
 def marks(values: Sequence[object]) -> str:
-    """SQL placeholders for a list of values."""
+    """The SQL placeholders (?,?) for a list of values."""
     return ",".join("?" * len(values))
 
 
 def name_glob(glob: str, *, strict: bool = True) -> str:
-    """Convert a glob for SQLite's GLOB, where `[!a]` is written `[^a]`.
+    """Convert a glob to the form of SQLite's GLOB, where `[!a]` is written `[^a]`.
 
     Raises:
         BadGlobError: The glob is too long, or (if `strict`) has an unclosed bracket, which would match nothing.
@@ -202,48 +201,49 @@ def name_glob(glob: str, *, strict: bool = True) -> str:
 
 
 def own_name(kind: str, name: str) -> str:
-    """The name by which a definition is looked up: `Conn` for the type or module `Plug.Conn`, as for `Conn` inside
-    `Plug`. A namespace or a section with a dot in its name keeps its whole name."""
+    """The name by which a definition is looked up: the last part (`Conn`) of a type or module `Plug.Conn`, as for
+    `Conn` inside `Plug`. A namespace or a section with a dot in its name keeps its whole name.
+    """
     nested = kind in TYPE_KINDS or kind == "module"
     return (name.rpartition(".")[2] if nested else "") or name
 
 
 def joined_name(kind: str, name: str) -> str:
-    """The spelling of `own_name`."""
+    """The spelling of the name by which a definition is looked up (`own_name`)."""
     return joined_spelling(own_name(kind, name))
 
 
 def spelling(text: str) -> int:
-    """The hash of a spelling, below 2^31."""
+    """A hash of a spelling, below 2^31."""
     from zlib import crc32  # most commands look up no spelling
 
     return crc32(text.encode("utf-8", "surrogatepass")) >> 1
 
 
 def only_in_tests(build_tag: str | None) -> bool:
-    """Whether a definition exists only in test builds, by its build condition (`TEST_BUILD`)."""
+    """Whether a definition with this build condition exists only in test builds (`TEST_BUILD`)."""
     return build_tag is not None and build_tag.partition(" && ")[0] == "test"
 
 
 def named_in(column: str, count: int) -> str:
-    """An SQL condition for definitions with one of `count` names; `column` is `s.` or the like."""
+    """An SQL condition for definitions with one of `count` names; `column` is the table's prefix, such as `s.`."""
     return f"({column}kind_number IN ({_KINDS}) AND {column}name IN ({marks(range(count))}))"
 
 
 def kinds_in(column: str, kinds: Iterable[str]) -> str:
-    """An SQL condition for definitions of some kinds."""
+    """An SQL condition for definitions of one of these kinds; `column` is the table's prefix, such as `s.`."""
     return f"{column}kind_number IN ({','.join(str(KIND_NUMBER[kind]) for kind in sorted(kinds))})"
 
 
 def qualified_in(column: str, names: Sequence[str]) -> str:
-    """An SQL condition for definitions with one of the qualified names, which must be given twice as its values."""
+    """An SQL condition for definitions with one of the qualified names; its values are the names, twice."""
     hashes = ",".join(map(str, sorted(set(map(spelling, names)))))
     same = f"{column}qualified_hash IS NULL AND {named_in(column, len(names))}"
     return f"({column}qualified_hash IN ({hashes}) AND {column}qualified_name IN ({marks(names)}) OR {same})"
 
 
 def ending_in(name: str, plain: str) -> tuple[str, list[object]]:
-    """An SQL condition for definitions `s` with this name or this end of a qualified name; and its values.
+    """(condition, values) for definitions `s` that have this name, or a qualified name that ends with it.
 
     Args:
         name: The name as written.
@@ -259,7 +259,7 @@ def ending_in(name: str, plain: str) -> tuple[str, list[object]]:
 
 
 def spelled_in(spellings: Sequence[str]) -> str:
-    """An SQL condition for definitions `s` that may have one of the spellings from `joined_name`."""
+    """An SQL condition for definitions `s` that may have one of these spellings (from `joined_name`)."""
     return f"s.spelled IN ({','.join(map(str, sorted(set(map(spelling, spellings)))))})"
 
 
@@ -268,9 +268,10 @@ _OPEN_CLASS = re.compile(r"(?<!\\)\[(?![!^]?\]?[^\]]*\])")
 
 
 def _path_matcher(globs: Sequence[str]) -> Callable[[str], bool]:
-    """A test for gitignore-style globs: a glob without a slash matches at any depth, and a folder includes its content.
+    """A function that tests paths by gitignore-style globs: a glob without a slash matches at any depth, and a folder
+    includes its content.
 
-    Its time is proportional to the path's length for any glob.
+    The function's time is proportional to the path's length for any glob.
     """
     from lci_py.source.repository.ignore_rules import IgnoreRules
 

@@ -2,7 +2,7 @@
 
 Nodes are symbols, by their public numbers, then files (file f is node `n_symbols + f`), then anonymous functions. A
 call outside every definition comes from the file's node; imports connect file nodes. Edges are sorted by source, and
-`incoming` lists them by target.
+the array `incoming` lists them by target.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ def write_graph(path: Path, links: Links) -> None:
     """Write the shard into a new file.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     write_arrays(path, stored_arrays(links))
 
 
 def stored_arrays(links: Links) -> dict[str, NDArray[Any]]:
-    """The arrays of a graph to store, by name."""
+    """Maps the name of each array in the shard to the array, for a graph."""
     from lci_py.callgraph.program import STORED_PROGRAM
     from lci_py.index.shards.term_counts import narrow  # only writing needs it
 
@@ -51,7 +51,7 @@ def stored_arrays(links: Links) -> dict[str, NDArray[Any]]:
 
 
 class Edges(NamedTuple):
-    """Edges of one kind of several nodes, node by node: [N] each."""
+    """The edges of several nodes, node by node, as arrays: [N] each."""
 
     origin: NDArray[np.int64]  # position of the node in the list of nodes asked for
     node: NDArray[np.int32]  # the other end
@@ -60,7 +60,7 @@ class Edges(NamedTuple):
 
 
 class GraphIndex:
-    """Reader of the shard. Each method checks the arrays that it reads."""
+    """Reads the graph shard. Each method checks the arrays that it reads."""
 
     def __init__(self, path: Path) -> None:
         self._name = path.name
@@ -96,7 +96,7 @@ class GraphIndex:
         return np.repeat(np.arange(self.n_files), np.diff(self.first_lambda))
 
     def into(self, node: int, kind: int) -> NDArray[np.int32]:
-        """Sources of the edges of one kind into a node, ascending."""
+        """The sources of the edges of one kind that lead to a node, ascending."""
         self._check(0 <= node < len(self.in_ptr) - 1)
         start, stop = int(self.in_ptr[node]), int(self.in_ptr[node + 1])
         self._check(0 <= start <= stop <= len(self._incoming))
@@ -105,11 +105,11 @@ class GraphIndex:
         return self._sources(edges[self._kind[edges] == kind])
 
     def edges(self, nodes: Sequence[int] | NDArray[Any], kind: int | NDArray[Any], *, incoming: bool = False) -> Edges:
-        """The edges of one kind of several nodes: node by node, then by the other end, then by line.
+        """The edges of one kind of several nodes: node by node, then by the node at the other end, then by line.
 
         Args:
             nodes: [M] in any order.
-            kind: An index of `EDGE_KINDS`, or one per node.
+            kind: An index of `EDGE_KINDS`, or one index per node.
             incoming: Whether the nodes are the targets of the edges.
         """
         asked = np.asarray(nodes, np.int64)
@@ -131,13 +131,13 @@ class GraphIndex:
         return Edges(origin, node, line.astype(np.int32), step)
 
     def _read(self, name: str, edges: NDArray[Any]) -> NDArray[Any]:
-        """Check the items of an array at the given edges against the checksums; returns the edges."""
+        """Compare the items of the array `name` for these edges with the checksums; returns the edges."""
         self._check(not len(edges) or 0 <= int(edges.min()) <= int(edges.max()) < len(self._target))
         self._arrays.check_ranges(name, edges.astype(np.int64), edges.astype(np.int64) + 1)
         return edges
 
     def _sources(self, edges: NDArray[Any]) -> NDArray[np.int32]:
-        """The sources of the given edges, by binary search: a node's edges are consecutive."""
+        """The source of each of these edges, by binary search: a node's edges are consecutive."""
         return self._nodes((np.searchsorted(self.out_ptr, edges, "right") - 1).astype(np.int32))
 
     # All edges, for those who read them all.
@@ -173,8 +173,7 @@ class GraphIndex:
         return values
 
     def units(self, own: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The unit of each symbol, -1 for none, given those of this index; a part of a fleet adds other parts'
-        units."""
+        """The unit of each symbol, -1 for none: here `own`. A part of a fleet adds units of other parts' symbols."""
         return own
 
     def outside(self, _node: int) -> GraphLink | None:
@@ -182,20 +181,21 @@ class GraphIndex:
         return None
 
     def file_of(self, symbol: int) -> int:
-        """The number of the file with a symbol."""
+        """The number of the file that contains a symbol."""
         self._check(0 <= symbol < self.n_symbols)
         return int(np.searchsorted(self.first_symbol, symbol, side="right")) - 1
 
     def caller(self, file: int, caller: int) -> int:
-        """The node that makes a call, from a file and a `Call.caller`: the index of a symbol, -1 for the file, or -2 -
-        n for the anonymous function n."""
+        """The node that makes a call in a file. `caller` (of a `Call`) is the index of a symbol in the file, -1 for the
+        file itself, or -2 - n for its anonymous function n.
+        """
         if caller >= 0:
             return int(self.first_symbol[file]) + caller
         files = self.n_symbols + self.n_files
         return self.n_symbols + file if caller == -1 else files + int(self.first_lambda[file]) - 2 - caller
 
     def lambda_at(self, node: int) -> tuple[int, int, int]:
-        """File, line and enclosing symbol (-1 if none) of the node of an anonymous function."""
+        """(file, line, enclosing symbol or -1) of the anonymous function with this node."""
         number = node - self.n_symbols - self.n_files
         self._check(0 <= number < self.n_lambdas)
         file = int(np.searchsorted(self.first_lambda, number, side="right")) - 1
@@ -204,7 +204,7 @@ class GraphIndex:
         return file, line, around
 
     def lambdas_of(self, node: int) -> list[int]:
-        """The anonymous functions directly inside a symbol; for a file, those outside of all symbols."""
+        """The nodes of the anonymous functions directly inside a symbol, or (for a file) outside all its symbols."""
         outer = node >= self.n_symbols
         if node >= self.n_symbols + self.n_files:
             return []
@@ -215,7 +215,7 @@ class GraphIndex:
         return [int(number) + self.n_symbols + self.n_files + start for number in inside]
 
     def lambdas_in(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The anonymous functions directly inside symbols: [n] nodes, and the index of their symbols in `nodes`."""
+        """(nodes of the anonymous functions directly inside symbols, index of each one's symbol in `nodes`): [n]."""
         self._check(not len(nodes) or 0 <= int(nodes.min()) <= int(nodes.max()) < self.n_symbols)
         wanted = np.zeros(self.n_symbols + 1, np.bool_)  # the last one is for functions outside symbols
         wanted[nodes] = True
@@ -245,7 +245,7 @@ class GraphIndex:
 
 
 def read_links(path: Path) -> Links:
-    """Read and check the whole graph, for a refresh."""
+    """Read and check the whole graph, as a refresh needs it."""
     # Here, since a query does without.
     from lci_py.callgraph.program import STORED_PROGRAM, Program, Solution, check_sizes, check_solution
 
@@ -282,7 +282,7 @@ def read_links(path: Path) -> Links:
 
 
 def _points(pointers: NDArray[Any], end: int | None) -> bool:
-    """Whether pointers ascend from 0, and end at `end` if that is given."""
+    """Whether pointers ascend from 0, and end at `end` (unless it is None)."""
     fits = len(pointers) > 0 and int(pointers[0]) == 0 and not (pointers[1:] < pointers[:-1]).any()
     return fits and (end is None or int(pointers[-1]) == end)
 

@@ -1,10 +1,10 @@
-"""Public numbers, and the segment in which each one is stored.
+"""Public numbers, and the segment in which the row of each number is stored.
 
 An index consists of *segments*: each holds some files, with its own shards and its own numbers, and never changes. A
-changed file is written into another segment, and its rows in the old one are dead. A query sees *public* numbers: those
-of the files, symbols, units and chunks of living files, in the order of (path, position in the file), as if one segment
-held them all. So an answer does not depend on the history of the index (docs/adr/0009-segments.md). The *slot* of a
-number is its position in the concatenation of all segments.
+changed file is written into another segment, and its rows in the old segment are dead. A query sees *public* numbers:
+they number the files, symbols, units and chunks of living files, in the order of (path, position in the file), as if
+one segment held them all. So an answer does not depend on the history of the index (docs/adr/0009-segments.md). The
+*slot* of a row is its position in the concatenation of all segments.
 
 The rows of a file are consecutive in both numberings, so only files and their numbers of rows are mapped: a map of
 millions of symbols would be rewritten by each refresh and read by each query.
@@ -32,14 +32,15 @@ COUNTED = ("files", "symbols", "units", "chunks")
 
 
 class _Rows:
-    """For one kind of rows, where the rows of each file start."""
+    """Where the rows of each file start, in slots and in public numbers, for one kind of rows (such as symbols)."""
 
     def __init__(self, sizes: memoryview, public: memoryview, slot: memoryview) -> None:
-        """
+        """Compute where the rows of each file start.
+
         Args:
-            sizes: The number of rows of each file, by slot.
-            public: The public number of each file's slot.
-            slot: The slot of each file.
+            sizes: The number of rows of each file, by the file's slot.
+            public: The public number of each file, by slot.
+            slot: The slot of each file, by public number.
         """
         self.sizes, self.public, self.slot = sizes, public, slot
         self.by_slot = list(accumulate(sizes, initial=0))  # [slots of files + 1] first slot of each file's rows
@@ -57,7 +58,7 @@ class _Rows:
 
 
 class PublicNumbers(Sequence[int]):
-    """The public number of each number in a segment; -1 for a dead row."""
+    """A sequence with the public number of each row of a segment; -1 for a dead row."""
 
     def __init__(self, rows: _Rows, start: int, stop: int) -> None:
         self._rows, self._start, self._stop = rows, start, stop
@@ -72,14 +73,16 @@ class PublicNumbers(Sequence[int]):
 
 
 class Numbering:
-    """The map between slots and public numbers; the identity if there is one segment without dead rows."""
+    """Maps slots to public numbers and back. With one segment and no dead rows, both are equal (the identity)."""
 
     def __init__(self, counts: Sequence[Mapping[str, int]], maps: Arrays | None = None) -> None:
-        """Args:
-        counts: Per segment, the number of rows of each kind of `COUNTED`, including dead ones.
-        maps: `files_public` (i4, the public number of each slot of a file, -1 if dead), `files_slot` (i4, the slot
-            of each public number), and for each other kind `KIND_sizes` (i4, the number of rows of the file in each
-            slot); None if there is one segment without dead rows.
+        """Check that the maps fit the segments.
+
+        Args:
+            counts: For each segment, the number of rows of each kind of `COUNTED`, including dead rows.
+            maps: `files_public` (i4, the public number of each slot of a file, -1 if dead), `files_slot` (i4, the slot
+                of each public number), and for each other kind `KIND_sizes` (i4, the number of rows of the file in each
+                slot); None if there is one segment without dead rows.
         """
         self.counts = counts
         self.identity = maps is None
@@ -106,7 +109,7 @@ class Numbering:
                 raise DamagedIndexError(f"the numbering of {kind} does not fit the segments")
 
     def _rows_of(self, kind: str) -> _Rows:
-        """Where the rows of each file start; for kinds other than files, and not for the identity."""
+        """Where the rows of each file start. `kind` is not files, and the numbering is not the identity."""
         if kind not in self._rows:
             rows = _Rows(self._sizes[kind], self._public, self._slot)
             fits = [rows.by_slot[file] for file in self._starts["files"]] == self._starts[kind]
@@ -116,7 +119,7 @@ class Numbering:
         return self._rows[kind]
 
     def total(self, kind: str) -> int:
-        """The number of living rows of a kind."""
+        """The number of living rows of a kind, over all segments."""
         if self.identity:
             return self._starts[kind][-1]
         return len(self._slot) if kind == "files" else self._rows_of(kind).by_number[-1]
@@ -126,14 +129,14 @@ class Numbering:
         return self._starts[kind][segment]
 
     def public(self, kind: str, segment: int) -> Sequence[int] | None:
-        """The public number of each row of a segment, -1 if dead; None for the identity."""
+        """The public number of each row of a segment, -1 if dead; None if it is the same as the row's own number."""
         if self.identity:
             return None
         start, stop = self._starts[kind][segment : segment + 2]
         return self._public[start:stop] if kind == "files" else PublicNumbers(self._rows_of(kind), start, stop)
 
     def public_array(self, kind: str, segment: int) -> NDArray[Any] | None:
-        """As `public`, for numpy: [rows of the segment] int32."""
+        """Like `public`, as a numpy array: [rows of the segment] int32."""
         import numpy as np
 
         if self.identity:
@@ -151,7 +154,7 @@ class Numbering:
         return found
 
     def _arrays(self, kind: str) -> tuple[NDArray[Any], NDArray[Any]]:
-        """For each slot of a file: its number of rows, and the offset from a row's slot to its public number."""
+        """(numbers of rows, offsets from a row's slot to its public number): arrays with an item per slot of a file."""
         import numpy as np
 
         if kind not in self._shifts:
@@ -162,7 +165,7 @@ class Numbering:
         return self._shifts[kind]
 
     def split(self, kind: str, numbers: Iterable[int]) -> list[list[int]]:
-        """Convert public numbers to numbers within segments: one list per segment, in the given order."""
+        """Convert public numbers to numbers within segments: one list per segment, in the order of `numbers`."""
         found: list[list[int]] = [[] for _ in self.counts]
         starts, total = self._starts[kind], self.total(kind)
         for number in numbers:
@@ -194,7 +197,7 @@ class Numbering:
         return found
 
     def in_public_order(self, kind: str, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Join arrays with an item per row, one array per segment, into one with an item per public number: [total]."""
+        """Join arrays, one per segment with an item per row, into an array with an item per public number: [total]."""
         import numpy as np
 
         if self.identity:
@@ -208,15 +211,15 @@ class Numbering:
 
     @cached_property
     def _in_order(self) -> bool:
-        """Whether the segments contain all files in path order, as after a full build."""
+        """Whether the segments, one after the other, hold all files in path order, as after a full build."""
         return list(self._slot) == list(range(len(self._public)))
 
 
 def number_slots(paths: Sequence[Sequence[str | None]]) -> dict[str, NDArray[Any]]:
-    """`files_public` and `files_slot`, as `Numbering` reads them.
+    """The arrays `files_public` and `files_slot` of `Numbering`.
 
     Args:
-        paths: Per segment, the path of each file; None for a dead one.
+        paths: For each segment, the path of each file; None for a dead file.
     """
     import numpy as np
 

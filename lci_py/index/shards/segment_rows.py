@@ -31,7 +31,7 @@ class Unit:
 
 @dataclass(slots=True)
 class SegmentRows:
-    """The rows of a segment as parallel lists; every number is an index into one of them."""
+    """The rows of a segment as parallel lists; a row's number is its index in its list."""
 
     records: Sequence[FileRecord]
     tests: list[bool] = field(default_factory=list)  # per file
@@ -49,12 +49,12 @@ class SegmentRows:
 
 
 def stable_id(*fields: str) -> str:
-    """A definition's id: a hash of its path, qualified name, kind and ordinal among equals; never its line."""
+    """A definition's id: a hash of path, qualified name, kind, and rank among definitions that share these; no line."""
     return blake2b("\0".join(fields).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def number_rows(records: Sequence[FileRecord]) -> SegmentRows:
-    """Number all rows. `records` are sorted by path and hold no skipped file."""
+    """Number all rows. The `records` are sorted by path, without skipped files."""
     rows = SegmentRows(records)
     for file, record in enumerate(records):
         rows.tests.append(is_test(record.path))

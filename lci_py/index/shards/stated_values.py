@@ -1,4 +1,4 @@
-"""Reads the claims of an index: comments that contradict the code beside them, and duplicate keys."""
+"""Reads the claims of an index: comments that state another value than the code beside them, and duplicate keys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CLAIMS = (
 
 
 class StatedValue(NamedTuple):
-    """A location that states the value of a name."""
+    """A place in the source that states the value of a name."""
 
     file: str
     line: int
@@ -34,7 +34,7 @@ class StatedValue(NamedTuple):
 
 
 def contradicted_comments(index: SymbolicIndex) -> list[tuple[StatedValue, StatedValue]]:
-    """The comments that state another default than the code they belong to, by path and line, each before its code.
+    """The comments that state another default than the code they belong to, as (comment, code), by path and line.
 
     Raises:
         DamagedIndexError: A row is damaged.
@@ -47,7 +47,7 @@ def contradicted_comments(index: SymbolicIndex) -> list[tuple[StatedValue, State
 
 
 def repeated_keys(index: SymbolicIndex) -> list[StatedValue]:
-    """The duplicate keys in code, by path and line; the value is the distance in lines to the first one.
+    """The duplicate keys in code, by path and line; `value` is the distance in lines to the key's first occurrence.
 
     Raises:
         DamagedIndexError: A row is damaged.

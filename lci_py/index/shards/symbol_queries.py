@@ -1,6 +1,6 @@
-"""Queries of the symbolic shards: calls, imports and definitions of a file, constructors of types, similar names.
+"""Queries of the symbolic shards: a file's calls, imports and definitions, constructors of types, similar names.
 
-They work without numpy, because `lci def` uses them too.
+The functions work without numpy, because `lci def` uses them too.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MOST_ALIKE = 20_000
 
 
 class CallText(NamedTuple):
-    """A call as written; `caller` is the index of the calling symbol in the file, -1 outside definitions."""
+    """A call as written in the code; `caller` is the index of the calling symbol in the file, -1 if there is none."""
 
     name: str
     receiver: str
@@ -49,7 +49,7 @@ class CallText(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A definition and its lines; `number` is its public number."""
+    """A definition with its lines; `number` is its public number."""
 
     number: int
     id: str
@@ -61,7 +61,7 @@ class Span(NamedTuple):
 
 
 class Name(NamedTuple):
-    """A definition as a link shows it; `file` is a public number."""
+    """A definition as a link to it shows it; `file` is a public number."""
 
     id: str
     name: str
@@ -86,8 +86,9 @@ def calls_in(index: SymbolicIndex, file: int) -> list[CallText]:
 
 
 def calls_named(index: SymbolicIndex, name: str, *, prefix: bool = False) -> list[tuple[int, int, int]]:
-    """File, caller (as in `CallText`) and line of every call of a name, with any receiver; with `prefix`, of all names
-    that begin with it."""
+    """(file, caller as in `CallText`, line) of every call of a name, with any receiver; with `prefix`, of every call of
+    a name that begins with `name`.
+    """
     sql = (
         "SELECT f.id, c.caller, c.line FROM texts n CROSS JOIN calls c ON c.name = n.id CROSS JOIN files f "
         f"ON f.id = c.file WHERE n.text BETWEEN ? AND ? AND c.arguments > {IMPLICIT} AND {{live}}"
@@ -114,7 +115,7 @@ def imports_in(index: SymbolicIndex, file: int) -> list[Import]:
 
 
 def registered_in(index: SymbolicIndex) -> list[tuple[int, Registration]]:
-    """All registrations with frameworks, each with its file; symbols have public numbers."""
+    """(file, registration) for each registration with a framework (such as a route); symbols have public numbers."""
     from lci_py.types.source import REGISTRATIONS, Registration
 
     sql = (
@@ -149,7 +150,7 @@ def definitions_in(index: SymbolicIndex, file: int) -> list[Span]:
 
 
 def definitions_around(index: SymbolicIndex, file: int, lines: Sequence[int]) -> dict[int, Span]:
-    """Line to the innermost definition that encloses it, doc comments included; `lines` ascend."""
+    """Maps each of the (ascending) lines to the innermost definition around it, counting doc comments as part of it."""
     sql = f"SELECT s.id, s.first_line, s.end_line {SYMBOLS_OF} WHERE f.id IN ({{}}) ORDER BY 2, 3 DESC, 1"
     one = "SELECT id, sid, name, qualified_name, kind, line, end_line FROM symbols WHERE id IN ({})"
     found: dict[int, Span] = {}
@@ -175,7 +176,7 @@ def definitions_around(index: SymbolicIndex, file: int, lines: Sequence[int]) ->
 
 
 def units_of(index: SymbolicIndex, symbols: Iterable[int]) -> dict[int, int]:
-    """Definition to its unit, or the unit of the innermost enclosing definition; without definitions in a block."""
+    """Maps each definition to its unit, or to the unit of the innermost definition around it; if none, no entry."""
     # CROSS JOIN tells SQLite which table to read first: otherwise it would read all symbols.
     sql = (
         "WITH RECURSIVE up (origin, id) AS (SELECT id, id FROM symbols WHERE id IN ({}) UNION "
@@ -193,7 +194,7 @@ def units_of(index: SymbolicIndex, symbols: Iterable[int]) -> dict[int, int]:
 
 
 def definitions_at(index: SymbolicIndex, file: int, line: int) -> list[int]:
-    """The innermost definition that encloses a line of a file, then all definitions in it; empty outside definitions.
+    """The innermost definition around a line of a file, then all definitions inside it; [] outside definitions.
 
     Args:
         line: 1-based. The doc comment, attributes and decorators count as lines of a definition.
@@ -223,7 +224,7 @@ def line_count(index: SymbolicIndex, file: int) -> int:
 
 
 def marks_in(index: SymbolicIndex, file: int) -> bytes:
-    """The marks of a file, as `source.extract.marks` writes them; b"" if there are none."""
+    """The marks of a file, encoded by `source.extract.marks`; b"" if the file has none."""
     for segment, own in index.by_number("files", [file]):
         for (data,) in segment.execute(f"SELECT marks FROM marks WHERE file IN ({own})"):
             _check(type(data) is bytes)
@@ -232,7 +233,7 @@ def marks_in(index: SymbolicIndex, file: int) -> bytes:
 
 
 def constructors(index: SymbolicIndex, types: Sequence[int]) -> dict[int, int]:
-    """Constructor to type, for the constructors directly in the types; ascending."""
+    """Maps each constructor directly inside one of the types to that type; ascending."""
     named = [name for names in _CONSTRUCTORS.values() for name in names]
     sql = (
         "SELECT s.id, s.parent, s.name, s.kind, f.language FROM symbols s JOIN files f ON f.id = s.file "
@@ -265,12 +266,12 @@ class Member(NamedTuple):
 
 
 def members_named(index: SymbolicIndex, name: str) -> list[Member]:
-    """All methods with a name."""
+    """All methods with this name."""
     return _members(index, [name], ["method"])
 
 
 def types_named(index: SymbolicIndex, names: Sequence[str]) -> dict[str, list[Member]]:
-    """Name to the types of that name."""
+    """Maps each name to the types with that name."""
     found: dict[str, list[Member]] = {}
     for some in batches(names):
         for item in _members(index, some, [*TYPE_KINDS, "type"]):
@@ -304,14 +305,14 @@ def _members(index: SymbolicIndex, names: Sequence[str], kinds: Sequence[str]) -
 
 
 def owned_names(index: SymbolicIndex, types: Sequence[int]) -> list[str]:
-    """The names of the methods inside some types."""
+    """The names of the methods directly inside some types."""
     sql = f"SELECT DISTINCT s.name FROM symbols s WHERE s.parent IN ({{}}) AND {kinds_in('s.', ['method'])}"
     rows = (row for segment, own in index.by_number("symbols", types) for row in segment.execute(sql.format(own)))
     return sorted({str(row[0]) for row in rows})
 
 
 def parents(index: SymbolicIndex, symbol: int) -> list[tuple[str, int, bool]]:
-    """A definition and its enclosing definitions, from the inside out: name, number, and whether it is a type."""
+    """(name, number, whether it is a type) of a definition, then of each definition around it, from the inside out."""
     found = []
     for segment, own in index.by_number("symbols", [symbol]):
         sql = (
@@ -325,7 +326,7 @@ def parents(index: SymbolicIndex, symbol: int) -> list[tuple[str, int, bool]]:
 
 
 def names(index: SymbolicIndex, symbols: Sequence[int]) -> dict[int, Name]:
-    """Symbol number to the definition as a link shows it."""
+    """Maps each symbol number to the definition, as a link to it shows it."""
     found = {}
     for segment, own in zip(index.segments, index.numbering.split("symbols", symbols), strict=True):
         for some in batches(own):
@@ -340,18 +341,18 @@ def names(index: SymbolicIndex, symbols: Sequence[int]) -> dict[int, Name]:
 
 
 def file_state(index: SymbolicIndex) -> list[tuple[str, str, str]]:
-    """(path, language, limit that cut its record short or "") of every file."""
+    """(path, language, name of the limit that cut its record short or "") of every file."""
     return [(path, language, limited or "") for path, language, limited in index.per_file("path, language, limited")]
 
 
 def packages_of(index: SymbolicIndex, paths: Sequence[str]) -> list[str]:
-    """The package names that the given files declare."""
+    """The names of the packages that these files declare."""
     sql = f"SELECT package FROM files f WHERE path IN ({marks(paths)}) AND package != '' AND "
     return [row[0] for segment in index.segments for row in segment.execute(sql + segment.live, paths)]
 
 
 def passing(index: SymbolicIndex, symbols: Sequence[int], filters: Filters) -> set[int]:
-    """Those of the symbols that pass the filters.
+    """The symbols among `symbols` that pass the filters.
 
     Raises:
         BadGlobError: A path filter is not a glob.
@@ -371,7 +372,7 @@ def passing(index: SymbolicIndex, symbols: Sequence[int], filters: Filters) -> s
 
 
 def language_and_lambdas(index: SymbolicIndex, path: str) -> tuple[str, list[tuple[int, int]]] | None:
-    """The language of a file, and the first and last lines of its anonymous functions; None if it is not indexed."""
+    """(language, (first line, last line) of each anonymous function) of a file; None if the file is not indexed."""
     import json
 
     for segment in index.segments:
@@ -389,7 +390,7 @@ IS_TEST = f"(f.test OR coalesce({TEST_BUILD}, 0))"
 
 
 class MapRow(NamedTuple):
-    """A definition as a map shows it."""
+    """A definition, with the data that a map of the repository shows."""
 
     file: int
     parent: int  # -1 at the top level
@@ -399,7 +400,7 @@ class MapRow(NamedTuple):
 
 
 def map_rows(index: SymbolicIndex) -> list[MapRow]:
-    """Every definition, by number."""
+    """Every definition, in the order of numbers."""
     columns = f"s.id, s.file, s.parent, s.kind, s.exported, {IS_TEST}"
     sql = f"SELECT {columns} FROM symbols s JOIN files f ON f.id = s.file WHERE "
     found: list[MapRow | None] = [None] * index.numbering.total("symbols")
@@ -415,7 +416,7 @@ def map_rows(index: SymbolicIndex) -> list[MapRow]:
 
 
 class DefinitionRow(NamedTuple):
-    """The data of a definition that `lci unused` reads; numbers are public."""
+    """The data of a definition that `lci unused` needs; numbers are public."""
 
     file: int
     parent: int  # -1 at the top level
@@ -431,7 +432,7 @@ class DefinitionRow(NamedTuple):
 
 
 def definition_rows(index: SymbolicIndex) -> list[DefinitionRow]:
-    """Every definition, by number."""
+    """Every definition, in the order of numbers."""
     columns = f"s.id, s.file, s.parent, s.name, s.kind, s.exported, {IS_TEST}, s.traits, s.build_tag IS NOT NULL, "
     columns += "s.first_line, s.line, s.end_line"
     found: list[DefinitionRow | None] = [None] * index.numbering.total("symbols")
@@ -446,7 +447,7 @@ def definition_rows(index: SymbolicIndex) -> list[DefinitionRow]:
 
 
 def base_names(index: SymbolicIndex) -> dict[int, list[str]]:
-    """Type to the names of its bases, as written."""
+    """Maps each type to the names of its base types, as written; a type without bases has no entry."""
     found: dict[int, list[str]] = {}
     for segment in index.segments:
         sql = "SELECT b.symbol, b.name FROM bases b JOIN symbols s ON s.id = b.symbol JOIN files f ON f.id = s.file "
@@ -456,7 +457,7 @@ def base_names(index: SymbolicIndex) -> dict[int, list[str]]:
 
 
 def bases_of(index: SymbolicIndex, types: Sequence[int]) -> dict[int, list[str]]:
-    """As `base_names`, for given types."""
+    """Like `base_names`, but only for `types`."""
     found: dict[int, list[str]] = {}
     sql = "SELECT symbol, name FROM bases WHERE symbol IN ({}) ORDER BY symbol, place"
     for segment, own in index.by_number("symbols", types):
@@ -466,7 +467,7 @@ def bases_of(index: SymbolicIndex, types: Sequence[int]) -> dict[int, list[str]]
 
 
 def defined_names(index: SymbolicIndex, names: Sequence[str]) -> set[str]:
-    """The given names that belong to a callable definition."""
+    """The names among `names` that a callable definition has."""
     found: set[str] = set()
     for some in batches(names):
         for segment in index.segments:
@@ -477,7 +478,7 @@ def defined_names(index: SymbolicIndex, names: Sequence[str]) -> set[str]:
 
 
 def tests_among(index: SymbolicIndex, symbols: Sequence[int]) -> set[int]:
-    """The given definitions that belong to a test."""
+    """The definitions among `symbols` that belong to a test."""
     sql = f"SELECT s.id FROM symbols s JOIN files f ON f.id = s.file WHERE s.id IN ({{}}) AND {IS_TEST}"
     return {
         segment.public("symbols", number)
@@ -487,12 +488,12 @@ def tests_among(index: SymbolicIndex, symbols: Sequence[int]) -> set[int]:
 
 
 def alike(index: SymbolicIndex, name: str, most: int = 3) -> list[str]:
-    """Names of definitions similar to an unknown name (mistyped, or in another case), most similar first."""
+    """The names of definitions that resemble an unknown name (mistyped, or in another case), most similar first."""
     return [found for _, found in alike_by_ratio(index, name)[:most]]
 
 
 def alike_by_ratio(index: SymbolicIndex, name: str) -> list[tuple[float, str]]:
-    """All similar names, each with its negative similarity, so that the most similar sorts first."""
+    """(negative similarity, name) of each similar name, so that the most similar name sorts first."""
     from difflib import SequenceMatcher
 
     wanted = joined_spelling(name)

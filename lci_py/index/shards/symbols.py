@@ -1,6 +1,6 @@
-"""Reader of the symbolic shards: filters, symbol look-up and the rows that results are made of.
+"""Reads the symbolic shards: evaluates filters, looks up symbols, and returns the rows that results are made of.
 
-The filters of every mode are evaluated here, and the other views get the set of allowed units. All numbers are public
+Filters of all search modes are evaluated here; the other shards get the set of allowed units. All numbers are public
 (`index.shards.numbering`). Joins stay within a file, and so within a segment: each query runs on every segment, and the
 rows are merged.
 """
@@ -87,7 +87,7 @@ class SqliteFile:
         self.db.row_factory = sqlite3.Row
 
     def execute(self, sql: str, args: Sequence[object] = ()) -> list[sqlite3.Row]:
-        """The rows of a query."""
+        """The rows that an SQL query returns."""
         try:
             return self.db.execute(sql, args).fetchall()
         except (sqlite3.DatabaseError, UnicodeError, OverflowError) as error:
@@ -98,7 +98,7 @@ class SqliteFile:
 
 
 class _Segment(SqliteFile):
-    """One shard, with the public numbers of its rows."""
+    """The symbolic shard of one segment, with the public numbers of its rows."""
 
     def __init__(self, path: Path, number: int, numbering: Numbering) -> None:
         super().__init__(path)
@@ -124,7 +124,7 @@ class _Segment(SqliteFile):
         return found
 
     def published(self, rows: Iterable[sqlite3.Row]) -> list[Row]:
-        """Rows of living files, with public numbers."""
+        """The rows as mappings with public numbers. All `rows` must be of living files."""
         if self._public["files"] is None:
             return list(rows)  # type: ignore[arg-type]  # a Row answers to names as a mapping does
         found: list[Row] = []
@@ -140,7 +140,7 @@ class _Segment(SqliteFile):
 
 
 class SymbolicIndex:
-    """The symbolic shards of all segments."""
+    """Reads the symbolic shards of all segments."""
 
     def __init__(self, paths: Sequence[Path], numbering: Numbering) -> None:
         self.numbering = numbering
@@ -156,7 +156,7 @@ class SymbolicIndex:
     # --- rows ---------------------------------------------------------------------------------------------------
 
     def by_number(self, kind: str, numbers: Sequence[int]) -> Iterator[tuple[_Segment, str]]:
-        """For each segment with some of the numbers: the segment, and these as an SQL list of its own numbers."""
+        """For each segment that has some of the numbers: (segment, its own numbers as an SQL list, such as "3,7")."""
         for segment, own in zip(self.segments, self.numbering.split(kind, map(int, numbers)), strict=True):
             for some in batches(own, _AT_ONCE):
                 yield segment, ",".join(map(str, some))
@@ -169,7 +169,7 @@ class SymbolicIndex:
         return rows
 
     def result_rows(self, units: Sequence[int]) -> dict[int, Row]:
-        """Result rows of units, by unit number."""
+        """Maps each unit number to its result row (the columns that a result shows)."""
         found: dict[int, Row] = {}
         for segment, own in zip(self.segments, self.numbering.split("units", map(int, units)), strict=True):
             for some in batches(own):
@@ -181,7 +181,7 @@ class SymbolicIndex:
         return found
 
     def symbol_rows(self, numbers: Sequence[int]) -> dict[int, Row]:
-        """Result rows of symbols, by symbol number."""
+        """Maps each symbol number to its result row."""
         found = {}
         for segment, own in self.by_number("symbols", numbers):
             for row in segment.published(segment.execute(f"SELECT {_COLUMNS} {_SYMBOLS} WHERE s.id IN ({own})")):
@@ -189,8 +189,9 @@ class SymbolicIndex:
         return found
 
     def select(self, filters: Filters, limit: int, there: PathTest | None = None) -> tuple[list[Row], int]:
-        """At most `limit` result rows that pass the filters, in files that pass `there`, by path and line; and the
-        total."""
+        """(rows, total): the first `limit` result rows that pass the filters, in files that pass `there`, by path and
+        line; and the number of all such rows.
+        """
         condition, args = where(filters, by_index=True)
         total = 0
         rows: list[Row] = []
@@ -212,7 +213,7 @@ class SymbolicIndex:
         return sorted(rows, key=_sort_key)[:limit], total
 
     def allowed_units(self, filters: Filters, there: PathTest | None = None) -> list[int]:
-        """Numbers of the units that pass the filters, in files that pass `there`, ascending."""
+        """The numbers of the units that pass the filters, in files that pass `there`, ascending."""
         condition, args = where(filters)
         found: list[int] = []
         for segment, inside in self._segments_with_paths(filters, there, ("u", "units")):
@@ -223,7 +224,7 @@ class SymbolicIndex:
     def _segments_with_paths(
         self, filters: Filters, there: PathTest | None = None, rows: tuple[str, str] | None = None
     ) -> Iterator[tuple[_Segment, str]]:
-        """Each segment with files that pass, and an SQL condition for the filters on paths and `there`.
+        """Yields (segment, SQL condition for `there` and the filters on paths), for segments with files that pass.
 
         Args:
             rows: For a query without other conditions: the alias of `symbols` or `units` in it, and the table's name.
@@ -247,7 +248,7 @@ class SymbolicIndex:
                 yield segment, inside
 
     def with_joined_names(self, names: Sequence[str]) -> list[Row]:
-        """The symbols with a unit whose joined name is one of `names`: rows of joined, name and unit."""
+        """Rows (joined, name, unit) of the symbols that have a unit, and whose joined name is one of `names`."""
         rows: list[Row] = []
         wanted = set(names)
         # A pasted file is a query of many thousand words, and SQLite limits the number of values.
@@ -263,7 +264,7 @@ class SymbolicIndex:
         return rows
 
     def names_from(self, start: str, limit: int) -> list[str]:
-        """The first `limit` names of symbols that begin with a text, in the order of their characters."""
+        """The first `limit` names of symbols that begin with `start`, in the order of code points."""
         found: set[str] = set()
         for segment in self.segments:
             sql = (
@@ -274,7 +275,7 @@ class SymbolicIndex:
         return sorted(found)[:limit]
 
     def definitions_spelled(self, ends: Sequence[str], filters: Filters, there: PathTest | None = None) -> list[Row]:
-        """Result rows of the symbols whose names several words spell, in files that pass `there`.
+        """Result rows of symbols that the words together spell (get http: `getHttp`), in files that pass `there`.
 
         Args:
             ends: Joined names: of all words, of all but the first, and so on. A symbol with a later name counts if its
@@ -290,13 +291,13 @@ class SymbolicIndex:
         return sorted(rows, key=_sort_key)
 
     def nearest_names(self, word: str) -> list[Alike]:
-        """The names with the smallest edit distance to a joined word; [] if that is above two."""
+        """The names with the smallest edit distance to `word` (joined words); [] if that distance is above two."""
         from lci_py.source.text.name_parts import nearest
 
         return nearest(pair for names in self._name_parts() for pair in names.nearest_names(word))
 
     def abbreviated_names(self, words: Sequence[str]) -> list[Alike]:
-        """The names whose parts the words (in lower case) equal, begin or abbreviate, in order; best first."""
+        """The names whose parts the words (lower case) equal, begin or abbreviate, in this order; best names first."""
         from lci_py.source.text.name_parts import best_abbreviated
 
         return best_abbreviated(name for names in self._name_parts() for name in names.abbreviated_names(words))
@@ -312,9 +313,10 @@ class SymbolicIndex:
         return self._names
 
     def definitions(self, name: str, filters: Filters, there: PathTest | None = None) -> list[Row]:
-        """Result rows of the definitions of a name, in files that pass `there`; first sources, then examples and
-        documentation, then tests. A name may be qualified, the end of a qualified name, a glob, or any of these after
-        `FILE::`. A name without definitions is read as a module path followed by a name."""
+        """Result rows of the definitions of a name, in files that pass `there`: first from sources, then from examples
+        and documentation, then from tests. The name may be qualified, the end of a qualified name, a glob, or one of
+        these after `FILE::`. If it has no definition, it is read as a module path followed by a name.
+        """
         asked = [_name_condition(name)]
         file, _, rest = _IN_FILE.sub(r"\1::", name, 1).partition("::")
         if file and rest:  # `store.py::commit`; or a scope of C++ or Rust
@@ -334,7 +336,7 @@ class SymbolicIndex:
         return sorted(found.values(), key=lambda row: (row["test"], is_aside(row["file"]), *_sort_key(row)))
 
     def same_name(self, qualified_name: str, language: str, limit: int) -> list[Row]:
-        """Result rows of the first `limit` symbols with a qualified name in a language, by path and line."""
+        """The result rows of the first `limit` symbols with this qualified name and language, by path and line."""
         condition = f"{qualified_in('s.', [qualified_name])} AND f.language = ?"
         rows = self._rows(_SYMBOLS, condition, [qualified_name, qualified_name, language])
         return sorted(rows, key=_sort_key)[:limit]
@@ -348,9 +350,9 @@ class SymbolicIndex:
         return self._stating
 
     def definitions_named(self, name: str, filters: Filters) -> list[Row]:
-        """Result rows of the definitions with exactly this name or this end of a qualified name, by path and line.
+        """Result rows of definitions with exactly this name, or a qualified name ending in it, by path and line.
 
-        Unlike `definitions`, it uses the index on names.
+        Unlike `definitions`, it uses the SQL index on names.
         """
         condition, args = where(filters)
         condition += f" AND {named_in('s.', 1)}"
@@ -362,7 +364,7 @@ class SymbolicIndex:
         return sorted(fits, key=_sort_key)
 
     def duplicate_names(self, limit: int) -> Iterator[list[Row]]:
-        """Result rows of each qualified name with 2 to `limit` definitions in one language, name by name."""
+        """For each qualified name with 2 to `limit` definitions in one language: their result rows."""
         counts: Counter[tuple[str, str]] = Counter()
         for segment in self.segments:
             sql = (
@@ -391,7 +393,7 @@ class SymbolicIndex:
         return found
 
     def with_id(self, id: str) -> Row | None:
-        """The row of the definition or block with an id; None if there is none."""
+        """The row of the definition or block with this stable id; None if there is none."""
         try:
             wanted = bytes.fromhex(id)
         except ValueError:
@@ -402,7 +404,7 @@ class SymbolicIndex:
         return None
 
     def in_files(self, paths: Sequence[str]) -> list[Row]:
-        """Result rows of all symbols in some files, by path and line."""
+        """Result rows of all symbols in the files `paths`, by path and line."""
         rows: list[Row] = []
         for some in batches(paths):
             rows += self._rows(_SYMBOLS, f"f.path IN ({marks(some)}) AND {OF_FILE['s']}", some)
@@ -411,13 +413,13 @@ class SymbolicIndex:
     # --- files, units, chunks -----------------------------------------------------------------------------------
 
     def paths(self) -> list[str]:
-        """The path of every file, by number."""
+        """The path of every file, in the order of numbers."""
         if self._paths is None:
             self._paths = [row[0] for row in self.per_file("path")]
         return self._paths
 
     def per_file(self, columns: str) -> list[tuple[Any, ...]]:
-        """The given columns of every file, by number."""
+        """The values of `columns` (SQL) for every file, in the order of numbers."""
         return self._in_order("files", f"SELECT {columns} FROM files ORDER BY id")
 
     def _in_order(self, kind: str, sql: str) -> list[tuple[Any, ...]]:
@@ -443,7 +445,7 @@ class SymbolicIndex:
         ]
 
     def chunks_of_units(self, units: Sequence[int]) -> list[tuple[int, int, int, int]]:
-        """(unit, file, first line, last line) of every chunk of some units."""
+        """(unit, file, first line, last line) of every chunk of these units."""
         sql = f"SELECT c.unit, u.file, c.line, c.end_line {_CHUNKS} WHERE u.id IN ({{}}) ORDER BY c.id"
         return [
             (segment.public("units", unit), segment.public("files", file), line, end_line)
@@ -452,7 +454,7 @@ class SymbolicIndex:
         ]
 
     def chunk_digests(self, unit: int) -> list[tuple[int, int, bytes]]:
-        """(first line, last line, digest of their text) of every chunk of a unit."""
+        """(first line, last line, digest of the text) of every chunk of a unit."""
         sql = f"SELECT c.line, c.end_line, c.digest {_CHUNKS} WHERE u.id IN ({{}}) ORDER BY c.id"
         return [
             (line, end_line, digest)
@@ -462,8 +464,9 @@ class SymbolicIndex:
 
 
 def narrowest(chunks: Iterable[tuple[int, int, int]], line: int) -> int | None:
-    """The unit of the shortest chunk (unit, first line, last line) that contains a line; a type's chunk spans its
-    methods. None if no chunk contains it."""
+    """The unit of the shortest chunk that contains a line (a type's chunk also spans its methods); None if there is no
+    such chunk. A chunk is (unit, first line, last line).
+    """
     around = [(last - first, unit) for unit, first, last in chunks if first <= line <= last]
     return min(around)[1] if around else None
 
@@ -473,12 +476,12 @@ def _sort_key(row: Row) -> tuple[int, int, int]:
 
 
 def dotted_name(name: str) -> str:
-    """A qualified name in the index's form: A.b for `A::b` and `A#b`. A name may begin with # (JavaScript)."""
+    """Convert a qualified name to the index's form: `A::b` and `A#b` to A.b. A name may begin with # (JavaScript)."""
     return re.sub(r"(?<=\w)#", ".", name.replace("::", "."))
 
 
 def segments_of(name: str) -> list[str]:
-    """The parts of a name as written in code, tracebacks and documentation: `hc.lib.emails.alert`,
+    """Split a name as written in code, tracebacks and documentation into its parts: `hc.lib.emails.alert`,
     `ignore::gitignore::Gitignore::new`, `pkg/mod.Func`, `(*locker).Lock`, `Foo#bar`, `Foo.prototype.bar`.
     """
     segments = [segment for segment in _SCOPES.split(name) if segment]
@@ -486,17 +489,17 @@ def segments_of(name: str) -> list[str]:
 
 
 def best_qualified(rows: Sequence[Row], segments: Sequence[str]) -> list[Row]:
-    """The rows whose module and scope match the leading segments in order, those with most adjacent segments."""
+    """The rows that fit the segments of a name best (by `qualifies`); [] if no row fits."""
     lengths = [qualifies(segments, row["file"], row["qualified_name"]) for row in rows]
     best = max(lengths, default=0)
     return [row for row, length in zip(rows, lengths, strict=True) if length == best > 0]
 
 
 def qualifies(segments: Sequence[str], file: str, qualified_name: str) -> int:
-    """How closely the segments of a name match a definition's path and scope; 0 if they do not match.
+    """How many segments of a name, from its end, match a definition's path and scope without a gap; 0 for no match.
 
-    Each segment must be a folder, the file or a scope, in this order; at least the last two must be adjacent. Returns
-    the number of adjacent segments. `ignore::gitignore::Gitignore::new` is in `crates/ignore/src/gitignore.rs`.
+    Each segment must be a folder, the file or a scope, in this order; at least the last two must be adjacent. Example:
+    `ignore::gitignore::Gitignore::new` is in `crates/ignore/src/gitignore.rs`.
     """
     wanted = [segment.lower() for segment in segments]
     path = [part.lower() for part in file.split("/")]
@@ -520,7 +523,7 @@ def qualifies(segments: Sequence[str], file: str, qualified_name: str) -> int:
 
 
 def _name_condition(name: str) -> tuple[str, list[object]]:
-    """An SQL condition for symbols of this name, qualified name, end of a qualified name, or glob; and its values."""
+    """(SQL condition, values) for symbols with this name, qualified name, end of a qualified name, or glob."""
     sql, args = ending_in(name, dotted_name(name))
     if any(c in name for c in "*?["):
         sql, args = f"({sql} OR s.name GLOB ?)", [*args, name_glob(name, strict=False)]
@@ -528,7 +531,7 @@ def _name_condition(name: str) -> tuple[str, list[object]]:
 
 
 def _is_spelled(row: Row, ends: Sequence[str]) -> bool:
-    """Whether words spell a symbol's name; `ends` as in `definitions_spelled`."""
+    """Whether words spell the name of a symbol; for `ends`, see `definitions_spelled`."""
     own = joined_name(row["kind"], row["symbol"])
     whole = row["qualified_name"].replace(".", "").replace("_", "").lower()
     return own == ends[0] or (own in ends and whole.endswith(ends[0]))

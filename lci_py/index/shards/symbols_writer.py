@@ -82,7 +82,7 @@ CREATE INDEX bases_last ON bases (last);
 
 
 def write_symbolic(path: Path, rows: SegmentRows) -> None:
-    """Write the shard into a new file."""
+    """Write the symbolic shard into a new file."""
     db = sqlite3.connect(path, isolation_level=None)
     try:
         db.executescript(_SCHEMA)
@@ -180,7 +180,7 @@ def _file_rows(rows: SegmentRows) -> Iterator[tuple[object, ...]]:
 
 
 def _write_calls(db: sqlite3.Connection, rows: SegmentRows) -> None:
-    """Write calls by file, in text order: `files` stores the range of each file, so only names need an SQL index."""
+    """Write calls file by file, in text order: `files` stores the range of each, so only names need an SQL index."""
     # Each text once: a name is called many times, and a receiver may be a long chain of calls.
     texts: dict[str, int] = {}
 
@@ -196,8 +196,7 @@ def _write_calls(db: sqlite3.Connection, rows: SegmentRows) -> None:
 
 
 def _stored_qualified_name(symbol: Symbol) -> tuple[int | None, str | None]:
-    """The stored form of a qualified name: hash (None if it equals the name), and text (None if it follows from the
-    scope)."""
+    """The stored form of a qualified name: (hash, None if it equals the name; text, None if it is scope.name)."""
     name = symbol.qualified_name
     if name == symbol.name:
         return None, None
@@ -205,7 +204,7 @@ def _stored_qualified_name(symbol: Symbol) -> tuple[int | None, str | None]:
 
 
 def _signature(symbol: Symbol) -> str | None:
-    """The stored form of a signature: a mark replaces the name in it."""
+    """The stored form of a signature: a mark stands for the name in it."""
     text = symbol.signature
     if not text or any(mark in text for mark in (_NAME, _MACRO, _AS_IT_IS)):
         return _AS_IT_IS + text if text else text
@@ -215,7 +214,7 @@ def _signature(symbol: Symbol) -> str | None:
 
 
 def _names(rows: SegmentRows) -> Iterator[str]:
-    """The names among which a mistyped one is searched, without headings and blocks of documents."""
+    """The names that are compared with a mistyped name: the names of all definitions except sections of documents."""
     return (own_name(symbol.kind, symbol.name) for symbol in rows.symbols if symbol.kind != "section")
 
 

@@ -1,4 +1,4 @@
-"""Word counts as sparse matrices, and their vocabulary, in which each word is split once for all shards."""
+"""Word counts as sparse matrices, and the vocabulary of these words, which splits each word once for all shards."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def narrow(values: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(slots=True)
 class Sparse:
-    """Coordinates of a matrix: `value[i]` at (`row[i]`, `column[i]`); repeated coordinates add up."""
+    """A sparse matrix as coordinates: `value[i]` at (`row[i]`, `column[i]`); values at the same coordinates add up."""
 
     row: NDArray[np.int32]
     column: NDArray[np.int32]
@@ -49,11 +49,11 @@ class Sparse:
         return Sparse(self.row, self.column, narrow(self.value.astype(np.int64) * factor))
 
     def part(self, start: int, stop: int) -> Sparse:
-        """A slice of the entries, as views."""
+        """The entries `start` to `stop` - 1, as views of the arrays."""
         return Sparse(self.row[start:stop], self.column[start:stop], self.value[start:stop])
 
     def expand(self, indptr: NDArray[np.int64], targets: NDArray[np.int32]) -> Sparse:
-        """Replace each column c by the columns `targets[indptr[c]:indptr[c + 1]]`."""
+        """A copy in which the columns `targets[indptr[c]:indptr[c + 1]]` replace each column c."""
         counts = indptr[self.column + 1] - indptr[self.column]
         ends = np.cumsum(counts)
         # The position of each new entry in `targets`: a running number, shifted at the start of each old entry.
@@ -62,7 +62,7 @@ class Sparse:
         return Sparse(np.repeat(self.row, counts), targets[positions], np.repeat(self.value, counts))
 
     def summed(self, n_columns: int) -> Sparse:
-        """Sort by (row, column) and add up repeated coordinates; the values become float32."""
+        """A copy sorted by (row, column), in which equal coordinates are added up; the values are float32."""
         key = self.row.astype(np.int64)
         key *= n_columns
         key += self.column
@@ -77,7 +77,7 @@ class Sparse:
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Posting lists: how often each row has each column, column by column."""
+    """Posting lists: for each column, the rows that have it, and how often they have it."""
 
     starts: NDArray[np.int64]  # [columns + 1]
     rows: NDArray[np.int32]  # ascending within a column
@@ -86,13 +86,13 @@ class Postings:
 
 
 def count(bags: Sparse, indptr: NDArray[np.int64], targets: NDArray[np.int32], n_rows: int, n_columns: int) -> Postings:
-    """Posting lists of bags whose column c is replaced by the columns `targets[indptr[c]:indptr[c + 1]]`.
+    """The posting lists of bags of words, in which the columns `targets[indptr[c]:indptr[c + 1]]` replace column c.
 
     Args:
-        bags: Entries in any order, of rows below `n_rows`.
-        indptr: [columns of the bags + 1].
+        bags: Entries in any order, with rows below `n_rows`.
+        indptr: [columns of the bags + 1] the start of each column's new columns in `targets`.
         targets: New columns, below `n_columns`.
-        n_rows: Number of rows, including those without an entry.
+        n_rows: The number of rows, including rows without an entry.
     """
     # An entry is one integer (column, row, value, from high to low bits). Sorting it in place is several times faster
     # than sorting by two keys, and takes a third of the memory.
@@ -115,7 +115,7 @@ def count(bags: Sparse, indptr: NDArray[np.int64], targets: NDArray[np.int32], n
 
 
 def _at_most(bags: Sparse, limit: int) -> Sparse:
-    """Split entries above the limit into several entries with the same sum."""
+    """Split entries with values above the limit into several entries with the same sum."""
     times = -(-bags.value.astype(np.int64) // limit) if int(bags.value.max(initial=0)) > limit else None
     if times is None:
         return bags
@@ -126,7 +126,7 @@ def _at_most(bags: Sparse, limit: int) -> Sparse:
 
 
 def _added_up(keys: NDArray[np.uint64], value_bits: int, row_bits: int, n_rows: int, n_columns: int) -> Postings:
-    """The posting lists of sorted keys, slice by slice to save memory."""
+    """Make posting lists from sorted keys (column, row and value in one integer), slice by slice to save memory."""
     rows, counts = [np.zeros(0, np.int32)], [np.zeros(0, np.uint8)]
     starts = np.zeros(n_columns + 1, np.int64)
     lengths = np.zeros(n_rows, np.int64)
@@ -152,7 +152,7 @@ def _added_up(keys: NDArray[np.uint64], value_bits: int, row_bits: int, n_rows: 
 
 
 class Lists:
-    """Lists of numbers in two arrays: a tuple for each would take ten times the memory and garbage-collector time."""
+    """Many lists of numbers in two arrays: tuples would take ten times the memory and garbage-collector time."""
 
     __slots__ = ("ends", "values")
 
@@ -170,7 +170,7 @@ class Lists:
 
 @dataclass(slots=True)
 class Vocabulary:
-    """The words of a repository, their parts, and the lexical terms made of these parts."""
+    """Numbers the words of a repository, the parts of these words, and the lexical terms made of the parts."""
 
     words: dict[str, int] = field(default_factory=dict)
     part_ids: dict[str, int] = field(default_factory=dict)
@@ -180,7 +180,7 @@ class Vocabulary:
     _stems: list[int] = field(default_factory=list)  # part -> term
 
     def add(self, words: Sequence[str]) -> list[int]:
-        """Ids of the words; new words are split."""
+        """The number of each word; new words are split and numbered."""
         known = self.words
         new = dict.fromkeys(filterfalse(known.__contains__, words))
         if new:
@@ -207,7 +207,7 @@ class Vocabulary:
 
 
 def csr(rows: Sequence[Sequence[int]] | Lists) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Lists of column numbers as (indptr, columns)."""
+    """Convert lists of column numbers to two arrays: (indptr: where each list starts, columns: all lists joined)."""
     if isinstance(rows, Lists):
         return np.array(rows.ends, np.int64), np.array(rows.values, np.int32)
     indptr = np.zeros(len(rows) + 1, np.int64)
@@ -217,7 +217,7 @@ def csr(rows: Sequence[Sequence[int]] | Lists) -> tuple[NDArray[np.int64], NDArr
 
 @dataclass(slots=True)
 class NumberedWords:
-    """The words of files, numbered in the order in which the files are added."""
+    """The distinct words of each file as numbers of a vocabulary, in the order in which the files are added."""
 
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     numbers: array[int] = field(default_factory=lambda: array("i"))  # of every file's distinct words, in order
@@ -228,7 +228,7 @@ class NumberedWords:
 
 
 def chunk_bags(records: Sequence[FileRecord], words: NumberedWords) -> Sparse:
-    """The counts (chunk x word) of the chunks of all records in order; `words` has the words of the same records."""
+    """The word counts (chunk x word) of the chunks of all records, in order; `words` has the words of the records."""
     places = np.frombuffer(b"".join([record.bag_words for record in records]), np.int32)
     value = np.frombuffer(b"".join([record.bag_counts for record in records]), np.int32)
     sizes = np.array([size for record in records for size in record.bag_sizes], np.int64)
@@ -240,7 +240,7 @@ def chunk_bags(records: Sequence[FileRecord], words: NumberedWords) -> Sparse:
 
 
 def list_bags(word_lists: Iterable[Sequence[str]], vocabulary: Vocabulary) -> Sparse:
-    """The counts (row x word), given a list of words per row."""
+    """The word counts (row x word), from a list of words for each row."""
     lists = list(word_lists)
     column = np.array(vocabulary.add(list(chain.from_iterable(lists))), np.int32)
     row = np.repeat(np.arange(len(lists), dtype=np.int32), [len(words) for words in lists])

@@ -1,4 +1,4 @@
-"""Counts the words of each field of the lexical shard, and the words that are embedded."""
+"""Counts the words of each field of the lexical shard, and the words that the encoder embeds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STEM_COUNT = 2
 
 @dataclass(slots=True)
 class TextFields:
-    """The word counts for the lexical shard and the encoder, with one vocabulary."""
+    """The word counts for the lexical shard and for the encoder, with one vocabulary for both."""
 
     lexical: dict[str, Sparse]  # field -> counts of words, in the unit of the field
     maps: dict[str, NDArray[np.int32]]
@@ -41,7 +41,7 @@ class TextFields:
 
 
 def text_fields(rows: SegmentRows, words: NumberedWords) -> TextFields:
-    """Count the words of all fields; `words` are those of the segment's files, in order."""
+    """Count the words of all fields; `words` has the words of the segment's files, in order."""
     vocabulary = words.vocabulary
     content = chunk_bags(rows.records, words)
     names, scopes = _name_bags(rows, vocabulary)
@@ -63,7 +63,7 @@ def text_fields(rows: SegmentRows, words: NumberedWords) -> TextFields:
 
 
 def embedded_words(rows: SegmentRows, content: Sparse, vocabulary: Vocabulary) -> Sparse:
-    """The words to embed for each chunk, chunk x word; `content` has the words of the code."""
+    """Counts (chunk x word) of the words to embed, from code, path and header; `content` has the counts of the code."""
     return Sparse.concat(
         content,
         _spread(_embedded_paths(rows, vocabulary), np.array(rows.chunk_file, np.int32)).scaled(EMBEDDED_PATH),
@@ -90,12 +90,12 @@ def _path_bags(rows: SegmentRows, vocabulary: Vocabulary) -> tuple[Sparse, Spars
 
 
 def path_text(path: str) -> str:
-    """The part of a file's path that is embedded with each of its chunks."""
+    """The end of a file's path, which is embedded with each chunk of the file."""
     return "/".join(path.split("/")[-EMBEDDED_FOLDERS - 1 :])
 
 
 def header_text(symbol: Symbol | None) -> str:
-    """The text that is embedded with each chunk of a definition, beside its code."""
+    """The kind and name of a definition, which are embedded with each of its chunks; "" without a definition."""
     return f"{symbol.kind} {symbol.qualified_name}" if symbol is not None else ""
 
 
@@ -109,7 +109,7 @@ def _headers(rows: SegmentRows, vocabulary: Vocabulary) -> Sparse:
 
 
 def _spread(bags: Sparse, owner: NDArray[np.int32]) -> Sparse:
-    """Copy the bag of each file or unit to its chunks: row r of `bags` to all chunks c with owner[c] == r."""
+    """Copy the bag of each file or unit to its chunks: each chunk c gets the row owner[c] of `bags`."""
     n = int(owner.max()) + 1 if len(owner) else 0
     order = np.argsort(owner, kind="stable").astype(np.int32)
     indptr = np.zeros(max(n, int(bags.row.max()) + 1 if len(bags.row) else 0) + 1, np.int64)

@@ -1,11 +1,11 @@
 """The tokens of every chunk, for late interaction; and the tokens of every identifier part, to save the tokenizer.
 
 A chunk's vector is the sum of its tokens: it describes the subject but blurs single words. So dense search also
-measures how close the closest token of a chunk is to each token of the question (docs/adr/0007-late-interaction.md).
+measures, for each token of the question, how close the closest token of a chunk is (docs/adr/0007-late-interaction.md).
 Source: MaxSim in ColBERT (Khattab and Zaharia, SIGIR 2020), here with weights and with tokens without context.
 
-Few tokens are near a token of the question, and only chunks that contain one are examined. A query looks up the tokens
-of an identifier part here, so it rarely has to load the tokenizer.
+Few tokens are near a token of the question, and only chunks that contain such a token are examined. A query looks up
+the tokens of an identifier part here, so it rarely has to load the tokenizer.
 """
 
 from __future__ import annotations
@@ -103,14 +103,14 @@ class _Parts:
 
 
 class TokenTable:
-    """Reader of the tokens of identifier parts, of all segments."""
+    """Reads the tokens of identifier parts, from the shards of all segments."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._segments = [_Parts(path) for path in paths]
         self._found: dict[str, list[int] | None] = {}
 
     def find(self, part: str) -> list[int] | None:
-        """Token ids of a part; None if no segment has it."""
+        """The token ids of an identifier part; None if no segment has the part."""
         if part not in self._found:
             if len(self._found) > _REMEMBERED:
                 self._found.clear()
@@ -124,7 +124,7 @@ class TokenTable:
 
 
 class Bags:
-    """The bags of tokens of one segment, by the segment's chunk numbers."""
+    """The bags of tokens (the distinct tokens of each chunk) of one segment, by the segment's chunk numbers."""
 
     def __init__(self, path: Path, *, chunks: int) -> None:
         self._arrays = arrays = Arrays(path)
@@ -134,7 +134,7 @@ class Bags:
             raise DamagedIndexError(f"{path.name}: its arrays do not fit together")
 
     def take(self, chunks: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The bags of the given chunks: the number of tokens of each, and all their tokens, bag by bag."""
+        """(number of tokens of each of these chunks, the tokens of all these chunks, chunk by chunk)."""
         self._arrays.check_ranges("bag_pointers", chunks, chunks + 2)
         starts, stops = self._pointers[chunks], self._pointers[chunks + 1]
         # Compare the ends, not the lengths: a difference of damaged numbers can overflow.
@@ -150,7 +150,7 @@ class Bags:
         return lengths, ids
 
     def runs(self) -> list[Run]:
-        """All bags, in runs of whole chunks with about `_RUN` tokens each."""
+        """All bags of the segment, divided into runs of whole chunks with about `_RUN` tokens each."""
         for name in ("bag_pointers", "bag_ids"):
             self._arrays.check_items(name, 0, len(self._pointers) if name == "bag_pointers" else len(self._ids))
         pointers = self._pointers
@@ -167,22 +167,19 @@ class Bags:
 class Run:
     """Consecutive chunks of a segment, and their tokens.
 
-    The first question scans all tokens. The second builds lists of the chunks of each token, which takes as long as ten
-    questions without them.
+    The first question scans all tokens. The second question builds lists of the chunks of each token, which takes as
+    long as ten scans.
     """
 
     def __init__(self, start: int, pointers: NDArray[np.int64], ids: NDArray[Any]) -> None:
-        """Args:
-        start: Number of the first chunk.
-        pointers: [chunks + 1] start of each chunk's tokens in `ids`, ascending from 0.
-        """
+        """`start`: the first chunk's number; `pointers`: [chunks + 1], where each chunk's tokens start in `ids`."""
         self.start, self.chunks = start, len(pointers) - 1
         self._pointers, self._ids = pointers, ids
         self._asked = False
         self._lists: _Lists | None = None
 
     def size(self) -> int:
-        """A number above every token id in the run."""
+        """A number larger than every token id in the run."""
         if not len(self._ids):
             return 0
         if not 0 <= int(self._ids.min()) <= int(self._ids.max()) < _MOST:
@@ -190,11 +187,11 @@ class Run:
         return int(self._ids.max()) + 1
 
     def mark(self, seen: NDArray[np.bool_]) -> None:
-        """Set `seen` for every token that occurs: [size or more]."""
+        """Set `seen`, [size or more], to True for every token in the run."""
         seen[self._ids] = True
 
     def lists(self, wanted: NDArray[np.int64], size: int) -> _Lists:
-        """The chunks that contain the tokens in `wanted`, perhaps also other tokens; all tokens are below `size`."""
+        """The chunks with each token of `wanted`, perhaps also with other tokens; all token ids are below `size`."""
         if self._lists is not None:
             return self._lists
         if self._asked:
@@ -209,7 +206,7 @@ class Run:
 
 
 class _Lists:
-    """For each token, the chunks that contain it."""
+    """For each token, the list of the chunks that contain it."""
 
     def __init__(self, ids: NDArray[Any], owner: NDArray[Any], size: int) -> None:
         self._chunks = owner[np.argsort(ids, kind="stable")]
@@ -217,7 +214,7 @@ class _Lists:
         self._starts = np.cumsum(self._counts) - self._counts
 
     def closest(self, near: Near, tokens: int, chunks: int) -> NDArray[np.float32]:
-        """For each token of the question, the value of each chunk's closest token: [tokens, chunks]; 0 for none."""
+        """[tokens, chunks]: for each token of the question, the value of a chunk's closest token; 0 if none is near."""
         counts = self._counts[near.tokens]
         ends = np.cumsum(counts)
         total = int(ends[-1]) if len(ends) else 0
@@ -228,7 +225,7 @@ class _Lists:
 
 
 class Near(NamedTuple):
-    """Tokens of the index whose vectors are close to those of a question's tokens, with the squared cosines."""
+    """Pairs of a question's token and a token of the index whose vectors are close, with the squared cosine."""
 
     asked: NDArray[np.int64]  # [n] place of the question's token
     tokens: NDArray[np.int64]  # [n] token ids
@@ -236,14 +233,13 @@ class Near(NamedTuple):
 
 
 class TokenBags:
-    """Reader of the tokens of chunks, of all segments."""
+    """Reads the tokens of chunks, from the shards of all segments."""
 
     def __init__(
         self, paths: Sequence[Path], numbering: Numbering, codes: Callable[[NDArray[np.int64]], NDArray[np.float32]]
     ) -> None:
-        """Args:
-        codes: Returns the vectors of token ids up to a scale: [n] to [n, d], whole numbers whose inner products
-            stay below 2^24.
+        """Open the shards. `codes` maps token ids [n] to their vectors [n, d], up to a scale: whole numbers whose inner
+        products stay below 2^24.
         """
         counts = [segment["chunks"] for segment in numbering.counts]
         self._segments = [Bags(path, chunks=count) for path, count in zip(paths, counts, strict=True)]
@@ -253,7 +249,7 @@ class TokenBags:
 
     @cached_property
     def _runs(self) -> list[Run]:
-        """All runs of all segments, in the order of slots."""
+        """The runs of all segments, in the order of slots."""
         runs = []
         for start, bags in zip(self._starts, self._segments, strict=False):
             for run in bags.runs():
@@ -263,7 +259,7 @@ class TokenBags:
 
     @cached_property
     def _vocabulary(self) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
-        """The tokens of the index, ascending, with their vectors and the vectors' lengths."""
+        """(token ids of the index, ascending; their vectors; the lengths of these vectors)."""
         seen = np.zeros(
             max((run.size() for run in self._runs), default=0), np.bool_
         )  # faster than `unique`, which sorts
@@ -274,7 +270,7 @@ class TokenBags:
         return ids, codes, _lengths(codes)
 
     def _nearest(self, asked: NDArray[np.int64]) -> Near:
-        """The tokens of the index whose vectors are near those of each given token."""
+        """The tokens of the index whose vectors are near the vector of a token in `asked`."""
         unknown = np.array([token for token in asked.tolist() if token not in self._near], np.int64)
         if len(unknown):
             if len(self._near) > _REMEMBERED:
@@ -284,7 +280,7 @@ class TokenBags:
         return _join_near([self._near[token] for token in asked.tolist()])
 
     def coverage(self, asked: NDArray[np.int64], weights: NDArray[np.float32]) -> NDArray[np.float32]:
-        """How well the tokens of each chunk match those of a question: [slots of chunks], in [0, 1].
+        """How well the tokens of each chunk match the tokens of a question: [slots of chunks], in [0, 1].
 
         The weighted mean, over the tokens of the question, of the squared cosine with the closest token of the chunk; 0
         for a cosine below `NEAR`.
@@ -306,7 +302,7 @@ class TokenBags:
     def coverage_of(
         self, asked: NDArray[np.int64], weights: NDArray[np.float32], slots: NDArray[np.int64]
     ) -> NDArray[np.float32]:
-        """As `coverage` for the chunks in `slots` (ascending), reading only their tokens: [len(slots)]."""
+        """Like `coverage`, for the chunks in `slots` (ascending), and reads only their tokens: [len(slots)]."""
         out = np.zeros(len(slots), np.float32)
         if not len(asked):
             return out
@@ -325,7 +321,7 @@ class TokenBags:
         return np.asarray(np.minimum(out, np.float32(1)))
 
     def _nearest_of(self, asked: NDArray[np.int64], seen: NDArray[np.bool_]) -> Near:
-        """Of the tokens marked in `seen`, those near each given token."""
+        """The tokens marked in `seen` whose vectors are near the vector of a token in `asked`."""
         ids = np.flatnonzero(seen)
         codes = self._codes(ids)
         return _join_near(_near((ids, codes, _lengths(codes)), self._codes(asked)))
@@ -334,7 +330,7 @@ class TokenBags:
 def _near(
     vocabulary: tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]], asked: NDArray[np.float32]
 ) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-    """For each given vector, the tokens of a vocabulary that are near it, and the squares of their cosines."""
+    """For each vector in `asked`: (the tokens of the vocabulary that are near it, the squares of their cosines)."""
     ids, codes, lengths = vocabulary
     # Sums of whole numbers are exact in any order, so BLAS gives the same result on every machine.
     cosines = codes @ asked.T / lengths[:, None] / _lengths(asked)
@@ -351,7 +347,7 @@ def _join_near(found: Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]) -
 
 
 def _add_up(total: NDArray[np.float32], run: Run, every: Near, weights: NDArray[np.float32], size: int) -> None:
-    """Add the weighted values of a question's tokens to `total`, [chunks of the run]."""
+    """Add to `total`, [chunks of the run], the weighted values of each chunk for all tokens of a question."""
     lists = run.lists(every.tokens, size)
     for start in range(0, len(weights), _TOKENS):  # a question may have hundreds
         some = slice(*np.searchsorted(every.asked, (start, start + _TOKENS)))

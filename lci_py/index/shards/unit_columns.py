@@ -1,4 +1,4 @@
-"""Columns over units and files that the ranking reads (shard `facts`): doc values, as arrays.
+"""The shard `facts`: columns (arrays) with properties of units and files, which the ranking reads.
 
 A property of files is also available as an array over units, which is computed on first use.
 """
@@ -80,14 +80,14 @@ def _file_flags(rows: SegmentRows) -> list[int]:
 
 
 class _Segment:
-    """One shard, in its segment's numbers."""
+    """One segment's shard, in the segment's numbers."""
 
     def __init__(self, path: Path, counts: Mapping[str, int]) -> None:
         self.counts = counts
         self._arrays = Arrays(path)
 
     def column(self, name: str) -> NDArray[Any]:
-        """An array with an item per unit or file."""
+        """The array called `name`, with an item per unit or per file."""
         rows, kind = _COLUMNS[name]
         found = self._arrays.array(name, kind)
         if len(found) != self.counts[rows]:
@@ -95,7 +95,7 @@ class _Segment:
         return found
 
     def bounded(self, name: str, least: int, beyond: int) -> NDArray[Any]:
-        """As `column`, after a check that the numbers are in [least, beyond)."""
+        """Like `column`, but checks that `least` <= number < `beyond` for all numbers."""
         found = self.column(name)
         if len(found) and not least <= int(found.min()) <= int(found.max()) < beyond:
             raise self.damaged(f"{name} refers to rows that do not exist")
@@ -106,7 +106,7 @@ class _Segment:
 
 
 class UnitColumns:
-    """Reader of the shards of all segments, in public numbers: U units, F files.
+    """Reads the shards of all segments. Rows have public numbers: U units, F files.
 
     Each array is read on first use, which raises DamagedIndexError if it is damaged.
     """
@@ -133,11 +133,11 @@ class UnitColumns:
 
     @cached_property
     def symbol(self) -> NDArray[np.int32]:
-        """The number of the unit's definition, -1 for a block."""
+        """The number of each unit's definition, -1 for a block (code or text outside definitions)."""
         return self._numbers("unit_symbol", "symbols", least=-1)
 
     def unit_of_symbol(self, n_symbols: int) -> NDArray[np.int64]:
-        """The unit of each definition, -1 for a definition without its own: [n_symbols]."""
+        """The unit of each definition, -1 for a definition without a unit of its own: [n_symbols]."""
         if self._unit_of is None:
             found = np.full(n_symbols, -1, np.int64)
             owned = np.flatnonzero((self.symbol >= 0) & (self.symbol < n_symbols))
@@ -187,7 +187,7 @@ class UnitColumns:
 
     @cached_property
     def is_inner_test(self) -> NDArray[np.bool_]:
-        """Whether each unit exists only in test builds, though its file has other code (Rust)."""
+        """Whether each unit exists only in test builds, although other units of its file do not (Rust)."""
         return self._unit_flag(TEST_BUILD) & ~self.is_test
 
     @cached_property
@@ -239,7 +239,7 @@ class UnitColumns:
         return self._numbering.in_public_order(_COLUMNS[name][0], parts)
 
     def _numbers(self, name: str, target: str, *, least: int) -> NDArray[np.int32]:
-        """A column with numbers of rows of the kind `target`, converted to public numbers."""
+        """A column with numbers of rows of the kind `target`, which are converted to public numbers."""
         parts = []
         for i, segment in enumerate(self._segments):
             found = segment.bounded(name, least, segment.counts[target])

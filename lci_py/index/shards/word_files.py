@@ -1,7 +1,7 @@
-"""Finds the files that can hold a text, by the postings of the lexical shard.
+"""Finds the files that may contain a text, by the postings of the lexical shard.
 
 A text may be a part of a longer word, and terms are stemmed words. So the bytes of the vocabulary are searched for
-terms that contain the text. It works without numpy, whose import takes longer than the search.
+terms that contain the text. The module works without numpy, whose import takes longer than the search.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Part(NamedTuple):
 
 
 def words_in(text: str, *, whole: bool = False) -> list[Part]:
-    """The words of a text that a file with this text must contain, perhaps as parts of longer words.
+    """The words that a file must contain to contain a text, perhaps as parts of longer words.
 
     Args:
         whole: Whether the text begins and ends at word boundaries.
@@ -59,7 +59,7 @@ def words_in(text: str, *, whole: bool = False) -> list[Part]:
 
 
 class WordFiles:
-    """Reader of the lexical shards of all segments."""
+    """Reads the terms in the lexical shards of all segments."""
 
     def __init__(self, paths: Sequence[Path], numbering: Numbering) -> None:
         """Open the lexical shard of each segment."""
@@ -67,7 +67,7 @@ class WordFiles:
         self._segments = [_Vocabulary(path) for path in paths]
 
     def having(self, clauses: Iterable[Sequence[Sequence[Part]]], *, folds: bool) -> set[int] | None:
-        """The files that may hold a text of every clause, by public number; None if that excludes nothing.
+        """The public numbers of the files that may contain a text of every clause; None if no file can be excluded.
 
         Args:
             clauses: For each clause its alternative texts, as words from `words_in`.
@@ -118,7 +118,7 @@ class _Vocabulary:
         return found
 
     def uncertain(self, *, folds: bool) -> set[int]:
-        """Files with words that the index cannot represent exactly: overlong words, or letters with two capitals."""
+        """Files with words that the index does not hold exactly: overlong words, or letters with two capitals."""
         return self._files([*self._long(), *(self._terms_containing(_LONG_S) or () if folds else ())])
 
     def _files_with(self, words: Sequence[Part]) -> set[int] | None:
@@ -132,7 +132,7 @@ class _Vocabulary:
         return found
 
     def _whole_word_terms(self, word: str) -> list[int]:
-        """The terms of a whole word."""
+        """The numbers of the terms that a whole word has: joined spelling and stem."""
         found = []
         for wanted in (joined_spelling(word).encode(), stem(word).encode()):
             place = self._offsets.place(wanted, self._bytes_between)
@@ -141,7 +141,7 @@ class _Vocabulary:
         return found
 
     def _containing(self, word: str) -> list[int] | None:
-        """The terms of all words that contain a text; None if there may be too many."""
+        """The numbers of the terms of all words that contain a text; None if there may be too many."""
         ends = _ends(word)
         if ends is None:
             return None
@@ -152,7 +152,7 @@ class _Vocabulary:
         return [term for term, text in terms.items() if wanted in text or text.endswith(tails)]
 
     def _terms_containing(self, needle: bytes) -> dict[int, bytes] | None:
-        """The terms that contain these bytes, with their texts; None if there are too many."""
+        """Maps the number of each term that contains these bytes to the term's text; None if there are too many."""
         if not needle:
             return None
         found: dict[int, bytes] = {}
@@ -169,7 +169,7 @@ class _Vocabulary:
         return found
 
     def _long(self) -> list[int]:
-        """The terms that may be cut versions of overlong words."""
+        """The numbers of terms that may be the beginning of an overlong word (which is cut)."""
         return list(self._offsets.longest(_CUT))
 
     def _term(self, term: int) -> bytes:
@@ -199,14 +199,15 @@ class _Vocabulary:
 
 
 def _common_start(word: str, ends: Sequence[str]) -> str:
-    """The prefix that a word shares with all of its possible `_ends`."""
+    """The longest prefix that a word has in common with each of its possible `_ends`."""
     # An end is a beginning of the word, perhaps with a "y" after it.
     return word[: min((len(end) - (not word.startswith(end)) for end in ends), default=len(word))]
 
 
 def _ends(word: str) -> list[str] | None:
-    """The forms to which stemming may shorten a text at the end of a word: possible ends of terms. None if nothing of
-    the text may remain."""
+    """The possible ends of a term if `word` is at the end of a longer word, which stemming shortens. None if nothing of
+    `word` may remain.
+    """
     if any(word in ending for ending in (*_ENDINGS, "ies")):
         return None
     found = []

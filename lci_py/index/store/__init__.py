@@ -1,1 +1,1 @@
-"""The index folder: manifest, commit, locks, seal, cache, search log."""
+"""The index folder: manifest, commit, locks, seal, cache, log of searches."""

@@ -1,4 +1,4 @@
-"""Runs in the background, from a git hook or after a search: nobody sees their output, so a failure goes to a file."""
+"""Index runs in the background, from a git hook or after a search: nobody sees their output, so errors go to a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LOG_BYTES = 2000
 
 
 def hook_run(index_dir: Path, refresh: Callable[[], object]) -> None:
-    """Call `refresh` when no other hook runs; do nothing if another one is already waiting."""
+    """Call `refresh` as soon as no other hook runs; do nothing if another hook's run is already waiting."""
     with turn(index_dir) as ours:
         if not ours:
             return
@@ -30,7 +30,7 @@ def hook_run(index_dir: Path, refresh: Callable[[], object]) -> None:
 
 
 def note_failure(index_dir: Path, error: BaseException | None) -> None:
-    """Store the error of a failed run for `last_failure`; None after a success."""
+    """Store the error of a failed run, for `last_failure`; None (after a success) deletes the stored error."""
     if error is None:
         with contextlib.suppress(OSError):
             (index_dir / HOOK_LOG).unlink(missing_ok=True)
@@ -40,7 +40,7 @@ def note_failure(index_dir: Path, error: BaseException | None) -> None:
 
 
 def last_failure(index_dir: Path) -> str:
-    """Why the last run failed; "" if it succeeded."""
+    """The error of the last background run; "" if it succeeded."""
     try:
         with open(open_regular(index_dir / HOOK_LOG)[0], "rb") as file:
             return " ".join(file.read(_LOG_BYTES).decode("utf-8", "replace").split())

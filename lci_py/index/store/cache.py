@@ -1,4 +1,4 @@
-"""The cache: records of files and vectors of slow models, keyed by content, in a SQLite file beside the generations.
+"""The cache: records of files (what was extracted) and vectors of slow models, keyed by content, in a SQLite file.
 
 A row that is missing or changed is computed again, so the cache may be deleted at any time. Each row carries a keyed
 hash: otherwise a cache that came with a clone would be trusted. Only the holder of the writer's lock writes to it.
@@ -40,10 +40,10 @@ _TROUBLE = (sqlite3.Error, OSError)
 
 
 class Cache:
-    """Reader and writer of the cache file. Errors are never raised: what cannot be read counts as missing."""
+    """Reads and writes the cache file. Errors are never raised: unreadable rows count as missing."""
 
     def __init__(self, index_dir: Path, secret: bytes, *, write: bool = False) -> None:
-        """Open the cache of an index, if there is one. With `write`, create it, or replace one that cannot be used."""
+        """Open the cache of an index, if there is one. With `write`, create it, or replace an unusable file."""
         self._path = index_dir / FILE
         self._secret = secret
         self._db: sqlite3.Connection | None = None
@@ -100,7 +100,7 @@ class Cache:
         return digest.digest()
 
     def has_none(self, table: str) -> bool:
-        """Whether the table is known to be empty."""
+        """Whether it is known that the table is empty."""
         found: list[tuple[int]] = [(1,)]
         if self._db is not None:
             with self._forgiving():
@@ -108,7 +108,7 @@ class Cache:
         return not found
 
     def get(self, table: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The stored bodies, by key."""
+        """Maps each key that is in the cache to its body (the stored bytes)."""
         found: dict[bytes, bytes] = {}
         if self._db is None:
             return found
@@ -123,7 +123,7 @@ class Cache:
         return found
 
     def put(self, table: str, items: Mapping[bytes, bytes], generation: int) -> bool:
-        """Store bodies by key, and mark them as used by a generation; returns whether all of them are stored."""
+        """Store bodies under their keys, marked as used by a generation; returns whether all of them are stored."""
         if not items:
             return True
         before = self._db
@@ -146,11 +146,11 @@ class Cache:
         return False
 
     def collect(self, most: int, records: Iterable[bytes], generation: int) -> None:
-        """Delete the least recently used rows (of equals the oldest) if the file is larger than `most` bytes.
+        """Delete the least recently used rows (among equals the oldest) if the file is larger than `most` bytes.
 
         Args:
             records: Keys of the records that are in use.
-            generation: The generation that uses them.
+            generation: The generation that uses these records.
         """
         if self._db is None or not self.full(most):
             return
@@ -176,7 +176,7 @@ class Cache:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """A transaction: an error in it is rolled back and suppressed."""
+        """A context manager for a transaction: an error in it is rolled back and suppressed."""
         db = self._db
         if db is None:
             with suppress(*_TROUBLE):
@@ -194,7 +194,7 @@ class Cache:
 
     @contextmanager
     def _forgiving(self) -> Iterator[None]:
-        """A context in which an error disables the cache. The writer replaces a file that is permanently unusable."""
+        """A context in which an error closes the cache. The writer replaces a file that is permanently unusable."""
         try:
             yield
         except _TROUBLE as error:
@@ -207,10 +207,10 @@ class Cache:
 
 
 def _journal_is_harmless(database: Path) -> bool:
-    """Whether SQLite may roll back the transaction of a killed writer, because its journal affects only the database.
+    """Whether the journal of a killed writer affects only the database, so that SQLite may roll back its transaction.
 
-    SQLite trusts a journal. One that came with a clone can name other journals at its end, and SQLite deletes the files
-    that these names lead to.
+    SQLite trusts a journal. A journal that came with a clone can name other journals at its end, and SQLite deletes the
+    files that these names lead to.
     """
     journal, *others = (f"{database}{suffix}" for suffix in _BESIDE)
     if any(map(os.path.lexists, others)):
@@ -230,14 +230,14 @@ def _journal_is_harmless(database: Path) -> bool:
 
 
 def remove(index_dir: Path) -> None:
-    """Delete the cache."""
+    """Delete the cache's files."""
     for name in (FILE, *(FILE + suffix for suffix in _BESIDE)):
         with suppress(FileNotFoundError):
             os.unlink(index_dir / name)
 
 
 def size_of(index_dir: Path) -> int:
-    """Size of the cache in bytes; 0 if there is none."""
+    """The size of the cache in bytes; 0 if there is none."""
     try:
         return os.lstat(index_dir / FILE).st_size
     except OSError:

@@ -18,7 +18,7 @@ _LOGS = (HOOK_LOG, SEARCH_LOG, OLD_SEARCH_LOG)
 
 
 class CleanResult(NamedTuple):
-    """What was deleted. `kept` are other files, and shards in use."""
+    """What `lci clean` deleted. `kept` has the files that stay: foreign files, and shards in use."""
 
     freed_bytes: int
     kept: tuple[str, ...]
@@ -28,7 +28,7 @@ def clean(index_dir: Path, *, cache_only: bool = False, wait: float = 0.0) -> Cl
     """Delete an index, or only its cache, under the writer's lock. Links are deleted, not followed.
 
     Raises:
-        IndexWriteError: The folder is not lci's or is a link, cannot be written, or another process is writing.
+        IndexWriteError: The folder is not lci's, is a link, or cannot be written; or another process is writing.
     """
     if os.path.islink(index_dir):
         raise IndexWriteError(f"{index_dir} is a symbolic link", hint="name the folder that it leads to")
@@ -81,7 +81,7 @@ def _remove_all(index_dir: Path, *, cache_only: bool) -> int:
 
 
 def _size(item: Path) -> int:
-    """Size in bytes of a file, or of all files in a folder; 0 if it does not exist. Links are not followed."""
+    """The size in bytes of a file, or of all files in a folder; 0 if it does not exist. Links are not followed."""
     try:
         info = os.lstat(item)
     except OSError:

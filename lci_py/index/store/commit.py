@@ -1,6 +1,6 @@
-"""Publishes a generation: new shards are written beside the old ones, then the new manifest replaces the old one.
+"""Publishes a generation: writes new shards beside the old ones, then replaces the old manifest by the new manifest.
 
-So a reader sees either the old index or the new one, whole.
+So a reader sees either the whole old index or the whole new index.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ _SUFFIXES = frozenset({".sqlite", ".arrays", ".faiss"})
 
 @contextlib.contextmanager
 def staging(index_dir: Path, wait: float = 0.0) -> Iterator[Path]:
-    """A fresh folder inside the index folder to write shards into, under the writer's lock.
+    """A context manager: a new folder inside the index folder to write shards into, under the writer's lock.
 
     Args:
-        index_dir: Created if it does not exist.
+        index_dir: The index folder; created if it does not exist.
         wait: Seconds to wait for another writer.
     Raises:
         IndexWriteError: The folder cannot be written, the disk is full, or another process is writing.
@@ -77,7 +77,7 @@ def staging(index_dir: Path, wait: float = 0.0) -> Iterator[Path]:
 
 
 def is_ours(index_dir: Path) -> bool:
-    """Whether a folder has a file that only lci writes."""
+    """Whether a folder has a file that only lci writes, and so is an index folder."""
     ignore = _head(index_dir / IGNORE_FILE, len(IGNORE) + 1)
     return ignore == IGNORE.encode() or _PROGRAM in _head(index_dir / MANIFEST, _HEAD)
 
@@ -104,7 +104,7 @@ def refuse_foreign(index_dir: Path) -> None:
 
 
 def staging_folder(index_dir: Path) -> Path:
-    """The folder in which this process writes before it commits."""
+    """The path of the folder in which this process writes before it commits."""
     return index_dir / f"{STAGING}{os.getpid()}"
 
 
@@ -117,7 +117,7 @@ def _write_ignore(path: Path) -> None:
 
 @contextlib.contextmanager
 def _as_os_error() -> Iterator[None]:
-    """Convert SQLite's error about a full disk to OSError."""
+    """A context manager that converts SQLite's error about a full disk to OSError."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -138,8 +138,8 @@ def commit(
     """Publish a generation and return its manifest as written.
 
     Args:
-        segments: Kept segments, and new ones in the staging folder.
-        global_shards: By role: kept shards, and paths in the staging folder.
+        segments: Segments that are kept, and new segments, whose shards are in the staging folder.
+        global_shards: For each role, a shard that is kept, or the path of a new shard in the staging folder.
         manifest: The other values of the manifest.
     """
 
@@ -169,7 +169,7 @@ def commit(
 
 
 def _move_shard(index_dir: Path, role: str, path: Path) -> Shard:
-    """Move a shard to its final name, unless an undamaged file of the same content is there."""
+    """Move a shard to its final name, unless an undamaged file with the same content has that name."""
     digest = shard_digest(path, sync=True)
     final = index_dir / f"{role}-{digest[:16]}{path.suffix if path.suffix in _SUFFIXES else '.arrays'}"
     same = False
@@ -184,7 +184,7 @@ def _move_shard(index_dir: Path, role: str, path: Path) -> Shard:
 
 
 def _as_is(index_dir: Path, shard: Shard) -> Shard:
-    """A kept shard with its current file times: with outdated ones, as after a copy, each query would read it whole."""
+    """Check a kept shard, and use its current file times: if they were outdated, each query would read all of it."""
     verify(index_dir, shard)
     return replace(shard, mtime_ns=(state := shard_state(index_dir / shard.name))[1], ctime_ns=state[2])
 
@@ -199,7 +199,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def collect(index_dir: Path, manifest: Manifest) -> None:
-    """Delete the shards of older generations, except those that a reader holds: a later run deletes these.
+    """Delete the shards of older generations. A shard that a reader holds is left to a later run.
 
     The caller holds the writer's lock.
     """
@@ -215,10 +215,10 @@ def is_cache(name: str) -> bool:
 
 
 def adopt(index_dir: Path, wait: float = 0.0) -> bool:
-    """Seal an index that somebody else made, if its shards match its manifest; False if there is none or it is damaged.
+    """Seal an index that somebody else made, if its shards match its manifest; False if there is no intact index.
 
     Raises:
-        IndexWriteError: As in `staging`.
+        IndexWriteError: The folder cannot be written, the disk is full, or another process is writing.
     """
     with staging(index_dir, wait):
         try:
@@ -232,14 +232,15 @@ def adopt(index_dir: Path, wait: float = 0.0) -> bool:
 
 
 def copy_shards(source: OpenIndex, roles: Sequence[str], index_dir: Path, folder: Path) -> Manifest:
-    """Copy the segments of another index into an index folder, and some of its global shards.
+    """Copy the segments of another index, and some of its global shards, into an index folder.
 
     Args:
-        roles: The global shards.
+        source: The index to copy.
+        roles: The roles of the global shards to copy.
         index_dir: The target index folder. Until a manifest there names the copies, they count as garbage.
         folder: The staging folder.
     Returns:
-        The other index's manifest, with the copies instead of the shards, and without its other global shards.
+        The manifest of `source`, with the copies as its shards, and without the global shards that were not copied.
     Raises:
         DamagedIndexError: A shard is missing or damaged.
         OSError: The disk is full.
@@ -272,7 +273,7 @@ def _copy(path: Path, target: Path, shard: Shard) -> None:
 
 
 def remove_unheld(item: Path) -> None:
-    """Delete a file or a folder, unless a process holds it (`manifest.hold`)."""
+    """Delete a file or a folder, unless a process holds it (has it locked by `manifest.hold`)."""
     try:
         handle = hold(item, exclusive=True)
     except BlockingIOError:
@@ -283,7 +284,7 @@ def remove_unheld(item: Path) -> None:
 
 
 def remove(item: Path) -> None:
-    """Delete a file, a link or a folder, as far as possible."""
+    """Delete a file, a link or a folder; errors are ignored."""
     if item.is_dir() and not item.is_symlink():
         shutil.rmtree(item, ignore_errors=True)
     else:

@@ -1,4 +1,4 @@
-"""The index folder of a repository that cannot be written: in the user's cache folder, else in a temporary one."""
+"""The index folder of a repository that cannot be written: in the user's cache folder, else in a temporary folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def index_elsewhere(root: Path, folder: Path, *, trust: bool) -> Path:
 
     Args:
         folder: The usual index folder in the root.
-        trust: Whether an index that somebody else made counts.
+        trust: Whether an index that another user made may be used.
     Raises:
         IndexWriteError: Neither the cache folder nor a temporary one can be written.
     """

@@ -1,4 +1,4 @@
-"""Locks in the index folder: one for the writer; for the runs of git hooks, one that runs and one that waits."""
+"""Locks in the index folder: one lock for the writer; for the runs of git hooks, one to run and one to wait."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def writer(index_dir: Path, wait: float = 0.0) -> Iterator[None]:
     Args:
         wait: Seconds to wait for another writer, 0 or more.
     Raises:
-        IndexWriteError: Another process still holds the lock.
+        IndexWriteError: After the wait, another process still holds the lock.
         OSError: The folder or the lock cannot be created.
     """
     import fcntl
@@ -71,7 +71,7 @@ def _acquire(index_dir: Path, wait: float) -> int:
 
 
 def _last_tries(index_dir: Path) -> int:
-    """Take the lock if it has become free; else raise the error that names its holder."""
+    """Take the lock if it has become free; else raise an error that names the process that holds it."""
     holder = ""
     for _ in range(_TRIES):
         if number := _holder(index_dir / WRITE_LOCK):
@@ -87,7 +87,7 @@ def _last_tries(index_dir: Path) -> int:
 
 
 def _holder(path: Path) -> int | None:
-    """The process id in the lock file; None if there is none yet, or that process has ended."""
+    """The process id in the lock file; None if the file has none yet, or if the process has ended."""
     try:
         with open(open_regular(path)[0], "rb") as file:
             number = int(file.read(_WIDTH))
@@ -107,7 +107,7 @@ def _lives(process: int) -> bool:
 
 
 def _try(index_dir: Path) -> int | None:
-    """The lock, as a descriptor; None if another process holds it."""
+    """Take the lock, and return its descriptor; None if another process holds the lock."""
     import fcntl
 
     path = index_dir / WRITE_LOCK
@@ -142,7 +142,7 @@ def _try(index_dir: Path) -> int | None:
 
 
 def _make_way(path: Path) -> bool:
-    """Delete whatever is at the lock's path unless it is a file; returns whether the path is free."""
+    """Delete what is at the lock's path, unless it is a file; returns whether the path is free."""
     try:
         info = os.lstat(path)
         if stat.S_ISREG(info.st_mode):
@@ -169,7 +169,7 @@ def _is_at(handle: int, path: Path) -> bool:
 
 @contextlib.contextmanager
 def turn(index_dir: Path) -> Iterator[bool]:
-    """Wait until this run of a git hook may refresh the index; False at once if another run is already waiting.
+    """Wait until this run of a git hook may refresh the index; yields False at once if another run is already waiting.
 
     The waiting run reads the files when it starts, so it also sees the changes of the runs that gave up.
     """

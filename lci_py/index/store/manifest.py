@@ -52,7 +52,7 @@ _NUMBERS = ("files", "symbols", "units", "chunks", "bytes_read", "pending_chunks
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A file of the index, as the manifest describes it."""
+    """A file of the index, as described in the manifest."""
 
     name: str
     bytes: int
@@ -73,7 +73,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One generation of an index."""
+    """One generation of an index: its shards, and the settings and counts of the build."""
 
     format: int
     generation: int
@@ -89,16 +89,16 @@ class Manifest:
 
     @property
     def is_complete(self) -> bool:
-        """False for generation 0, which a first run publishes as soon as text can be searched: it has no graph yet."""
+        """Whether there is a graph. Generation 0, which a first run publishes once text can be searched, has none."""
         return "graph" in self.shards
 
     def all_shards(self) -> list[tuple[str, Shard]]:
-        """(role, shard) of every shard."""
+        """(role, shard) for every shard of the generation."""
         tables = [*(segment.shards for segment in self.segments), self.shards]
         return [item for table in tables for item in table.items()]
 
     def with_shards(self, change: Callable[[str, Shard], Shard]) -> Manifest:
-        """The manifest with another value for each shard, given its role and the present one."""
+        """A copy of the manifest in which `change(role, shard)` replaces each shard."""
 
         def changed(shards: dict[str, Shard]) -> dict[str, Shard]:
             return {role: change(role, shard) for role, shard in shards.items()}
@@ -107,7 +107,7 @@ class Manifest:
         return replace(self, segments=segments, shards=changed(self.shards))
 
     def dumps(self) -> str:
-        """The text of the file: the values, their seal, and a digest over both.
+        """The text of the manifest file: the values, their seal, and a digest over both.
 
         Raises:
             TrustKeyError: The key of the seal cannot be made or used.
@@ -118,12 +118,12 @@ class Manifest:
 
 
 def canonical(data: Any) -> bytes:
-    """JSON that is the same text for the same value, to be sealed."""
+    """Write data as JSON, with the same text for equal data, so that the text can be sealed."""
     return json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
 
 def _own_digest(data: dict[str, Any]) -> str:
-    """Digest of the values and the seal. It distinguishes damage (a flipped byte) from another user's index."""
+    """A digest of the values and the seal: tells damage (a flipped byte) from an index of another user."""
     return blake2b(canonical(data), digest_size=16).hexdigest()
 
 
@@ -134,7 +134,7 @@ def read_manifest(index_dir: Path, *, trust: bool = False) -> Manifest:
         trust: Accept the manifest whoever wrote it.
     Raises:
         NoIndexError: There is no manifest.
-        ShardVersionError: The manifest is in a format this build does not read.
+        ShardVersionError: The manifest is in a format that this build does not read.
         DamagedIndexError: The file is not a manifest.
         UntrustedIndexError: The manifest was not written by this user on this machine.
         TrustKeyError: The key of the seal cannot be used.
@@ -187,7 +187,7 @@ def _read(path: Path) -> str:
 
 
 def check_manifest(manifest: Manifest) -> None:
-    """Raise ValueError (or what a wrong type raises) unless every value has the type and range that readers rely on."""
+    """Raise ValueError (or the error of a wrong type) unless each value has the type and range that readers rely on."""
     counts, model = manifest.counts, manifest.model
     texts = [manifest.program, manifest.commit or "", manifest.branch or ""]
     texts += [manifest.settings.get("root", ""), *counts["unparsed"]]
@@ -225,7 +225,7 @@ def check_manifest(manifest: Manifest) -> None:
 
 
 class OpenIndex:
-    """A manifest whose shards are held while this is open: a writer deletes only shards that nobody holds."""
+    """A manifest, whose shards are held (locked) while this is open: a writer deletes only shards that nobody holds."""
 
     def __init__(self, index_dir: Path, *, trust: bool = False) -> None:
         self.index_dir = index_dir
@@ -249,12 +249,12 @@ class OpenIndex:
         return all(os.path.lexists(path) for path in paths)  # checked under the locks
 
     def verified(self, role: str, segment: int | None = None, *, thoroughly: bool = False) -> Path:
-        """The path of a shard, after a check that it is undamaged.
+        """Check that a shard is undamaged, and return its path.
 
         Args:
-            segment: Its segment; None for a global shard.
-            thoroughly: Compare its digest even if its times are as expected. Otherwise readers check the checksums of
-                the blocks they read.
+            segment: The number of the shard's segment; None for a global shard.
+            thoroughly: Compare the digest even if the file's times are as expected. Otherwise readers check the
+                checksums of the blocks they read.
         Raises:
             ShardMissingError: The shard does not exist.
             DamagedIndexError: The shard has another content.
@@ -267,7 +267,7 @@ class OpenIndex:
         return self.index_dir / shard.name
 
     def problems(self, *, thoroughly: bool) -> list[str]:
-        """Messages about damaged shards. `thoroughly` reads them; otherwise `stat` is enough."""
+        """A message for each damaged shard. If `thoroughly`, all shards are read; otherwise `stat` is enough."""
         found = []
         for role, shard in self.manifest.all_shards():
             try:
@@ -301,12 +301,12 @@ def hold(path: Path, *, exclusive: bool) -> int | None:
 
 
 def root_setting(root: Path, index_dir: Path) -> str:
-    """The root as the manifest stores it: "" if the index is inside it, so that the folder can move; else its path."""
+    """The root as stored in the manifest: "" if the index folder is in the root, so that both can move; else a path."""
     return "" if index_dir.resolve().parent == root.resolve() else str(root.resolve())
 
 
 def check_root(manifest: Manifest, root: Path, index_dir: Path) -> None:
-    """Refuse the index of another repository.
+    """Refuse an index of another repository.
 
     Raises:
         WrongRootError: The index was made for another root.
@@ -317,7 +317,7 @@ def check_root(manifest: Manifest, root: Path, index_dir: Path) -> None:
 
 
 def verify(index_dir: Path, shard: Shard, *, thoroughly: bool = False) -> None:
-    """Check a shard against the manifest: by `stat` if size and times are the same, else by content."""
+    """Check a shard against the manifest: by `stat` if size and times are the same, else by the digest of its data."""
     path = index_dir / shard.name
     if not thoroughly and shard_state(path) == (shard.bytes, shard.mtime_ns, shard.ctime_ns):
         return
@@ -339,11 +339,11 @@ def shard_state(path: Path) -> tuple[int, int, int]:
 
 
 def shard_digest(path: Path, *, most: int | None = None, sync: bool = False) -> str:
-    """Digest of a shard's content; with `sync`, the file is flushed to the disk first.
+    """The digest of a shard's content; with `sync`, the file is flushed to the disk first.
 
     Raises:
-        OSError: It cannot be read, or is not a regular file.
-        ValueError: It is larger than `most` bytes.
+        OSError: The file cannot be read, or is not a regular file.
+        ValueError: The file is larger than `most` bytes.
     """
     digest = blake2b(digest_size=16)
     descriptor, info = open_regular(path)

@@ -1,4 +1,4 @@
-"""The seal of an index: a keyed hash that only this user on this machine can make.
+"""The seal of an index: a keyed hash that only this user can make on this machine.
 
 Digests find damage, but whoever writes an index can write its digests too. A seal needs the key, 32 random bytes in the
 user's configuration folder. No repository has that key, so an index that came with a clone has no valid seal.
@@ -39,7 +39,7 @@ def seal(text: bytes, *, of_fleet: bool = False) -> str:
 
 
 def is_sealed(text: bytes, found: object, *, of_fleet: bool = False) -> bool:
-    """Whether `found`, which comes from disk, is the seal of a text; False without a key. No key is created.
+    """Whether `found`, read from the disk, is the seal of a text; False if there is no key. No key is created.
 
     Raises:
         TrustKeyError: There is a key, but it cannot be used.
@@ -51,10 +51,10 @@ def is_sealed(text: bytes, found: object, *, of_fleet: bool = False) -> bool:
 
 
 def ensure_key(*, of_fleet: bool = False) -> bytes:
-    """The key; created if there is none. A writer needs it before it starts: without a key it could not publish.
+    """The key; created if there is none. A writer calls this before it starts: without a key, it could not publish.
 
     Raises:
-        TrustKeyError: As in `seal`.
+        TrustKeyError: The key cannot be created or used.
     """
     key = _key(_FILES[of_fleet], create=True)
     if key is None:
@@ -64,16 +64,16 @@ def ensure_key(*, of_fleet: bool = False) -> bytes:
 
 
 def cache_secret() -> bytes:
-    """The key of the cache's rows.
+    """The key of the hashes in the cache's rows.
 
     Raises:
-        TrustKeyError: As in `seal`.
+        TrustKeyError: The key of the seal, from which it is made, cannot be created or used.
     """
     return blake2b(b"", key=ensure_key(), digest_size=32, person=b"lci-cache").digest()
 
 
 def config_folder() -> Path:
-    """The folder of the key: LCI_CONFIG_DIR, else the user's configuration folder for lci, else a temporary one."""
+    """The folder of the key: LCI_CONFIG_DIR, else the user's configuration folder for lci, else a temporary folder."""
     if chosen := os.environ.get(CONFIG_VARIABLE):
         named = os.path.expanduser(chosen)
         if not os.path.isabs(named):
@@ -91,7 +91,7 @@ def config_folder() -> Path:
 
 
 def _can_be_made(folder: Path) -> bool:
-    """Whether files can be created in a folder, which need not exist yet."""
+    """Whether this user can create files in a folder, which need not exist yet."""
     while not os.path.lexists(folder) and folder != folder.parent:
         folder = folder.parent
     return os.path.isdir(folder) and os.access(folder, os.W_OK)
@@ -101,7 +101,7 @@ def temporary_folder() -> Path:
     """A private folder that lasts until the machine clears its temporary files; created if there is none.
 
     Raises:
-        OSError: It cannot be created, or another user could write there.
+        OSError: The folder cannot be created, or another user could write there.
     """
     import tempfile
     from contextlib import suppress
@@ -160,7 +160,7 @@ def _check_folder(folder: Path, handle: int) -> None:
 
 
 def _read(path: Path, folder: int) -> bytes | None:
-    """Read the key in a folder, given as a descriptor; None if there is none."""
+    """Read the key file in a folder, which is given as a descriptor; None if there is no key."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         handle = os.open(path.name, flags, dir_fd=folder)
@@ -189,7 +189,7 @@ def _read(path: Path, folder: int) -> bytes | None:
 
 
 def _make(folder: int, key: str) -> None:
-    """Write a new key into the folder, atomically. If another process is faster, its key stays."""
+    """Write a new key into the folder, atomically. If another process writes a key first, that key stays."""
     name = f".{key}.{os.getpid()}.{os.urandom(4).hex()}"
     handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
     try:

@@ -1,7 +1,7 @@
 """The optional log of searches: a line of JSON per search, in the index folder and nowhere else.
 
-The queries themselves are logged only on request. An error in writing never fails a search. A full file replaces the
-old one and a new file is started, so the log holds between one and two files of lines.
+The queries themselves are logged only on request. An error in writing never fails a search. When the file is full, it
+replaces the old file, and a new one is started; so the log holds between one and two files of lines.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ _LIMIT = 1e15  # above every count and every time
 
 
 class Entry(NamedTuple):
-    """One search.
+    """A line of the log: one search.
 
     Attributes:
-        time: When it was answered, as TIME, UTC.
+        time: When the search was answered, as TIME, UTC.
         mode: One of MODES.
         intent: The plan's intent; None outside multiview.
-        flags: Names of the given flags, without their values.
-        results, total: Number of results shown, and of all.
-        ms: Stage to milliseconds; `total` is the whole search, without the start of the program.
+        flags: Names of the flags that were set, without their values.
+        results, total: The number of results shown, and the number of all results.
+        ms: Maps each stage to its milliseconds; `total` is the whole search, without the start of the program.
         degraded: The views that failed or were late.
         relaxed: Whether parts of the query were dropped to find anything.
-        query: The text; None if queries are not logged.
+        query: The text of the query; None if queries are not logged.
     """
 
     time: str
@@ -64,17 +64,14 @@ class SearchLog:
     """Appends to the log of an index folder; several processes may do so at once."""
 
     def __init__(self, folder: Path, *, text: bool) -> None:
-        """Args:
-        folder: The index folder; nothing is logged if it is a link.
-        text: Whether the queries themselves are logged.
-        """
+        """`text`: whether the queries themselves are logged. Nothing is logged if `folder` (the index) is a link."""
         self._folder = folder
         self._text = text
         #: Why the last search could not be logged; "" if it was.
         self.problem = ""
 
     def add(self, request: SearchRequest, answer: Answer) -> None:
-        """Log a search; `answer` must have its trace."""
+        """Log a search; `answer` must contain its trace (the times of its stages)."""
         found = entry(request, answer)
         made = {
             key: value
@@ -111,7 +108,7 @@ class SearchLog:
 
 
 def _rotate(folder: int, file: int) -> None:
-    """Rename the full file to the old one, unless another process does so."""
+    """Rename the full log file to the old log file, unless another process has done so."""
     import fcntl
 
     with contextlib.suppress(BlockingIOError, FileNotFoundError):
@@ -121,7 +118,7 @@ def _rotate(folder: int, file: int) -> None:
 
 
 def entry(request: SearchRequest, answer: Answer) -> Entry:
-    """The entry of a search."""
+    """Make the log entry of a search."""
     plan = answer.plan or {}
     trace: dict[str, Any] = answer.trace or {}
     return Entry(

@@ -27,10 +27,10 @@ def begins(since: str, now: datetime) -> datetime:
     """The start of a time span.
 
     Args:
-        since: A span before `now` (`30m`, `12h`, `7d`, `4w`), or a date (`2026-11-22`), UTC.
-        now: With its time zone.
+        since: The length of a span that ends `now` (`30m`, `12h`, `7d`, `4w`), or a date (`2026-11-22`), UTC.
+        now: The current time, with its time zone.
     Raises:
-        UsageError: `since` is neither.
+        UsageError: `since` is neither a span nor a date.
     """
     try:
         if found := _SPAN.fullmatch(since):
@@ -46,7 +46,7 @@ def search_stats(folder: Path, since: str | None) -> dict[str, Any]:
     """The statistics of the log in an index folder (which may not exist), as a JSON object.
 
     Args:
-        since: As in `begins`; None for the whole log.
+        since: A span or a date, as in `begins`; None for the whole log.
     Raises:
         UsageError: `since` cannot be read.
     """
@@ -75,7 +75,7 @@ def search_stats(folder: Path, since: str | None) -> dict[str, Any]:
 
 
 def tally(entries: Sequence[Entry]) -> dict[str, Any]:
-    """Counts of searches, of those without results, degraded and relaxed, and percentiles of their times.
+    """Count the searches, and the searches without results, degraded and relaxed; add percentiles of the times.
 
     Shares are in [0, 1], and 0 without searches; times are in milliseconds, and null without searches.
     """
@@ -91,12 +91,12 @@ def tally(entries: Sequence[Entry]) -> dict[str, Any]:
 
 
 def _times(values: list[float]) -> dict[str, float | None]:
-    """The median and the 90th percentile, by nearest rank."""
+    """The median and the 90th percentile of the values, by nearest rank."""
     values.sort()
     return {f"p{percent}_ms": values[-(-len(values) * percent // 100) - 1] if values else None for percent in (50, 90)}
 
 
 def _count_names(names: Any, most: int | None = None) -> dict[str, int]:
-    """How often each name occurs, most frequent first."""
+    """Maps each name to the number of times it occurs, the most frequent first."""
     found = sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))
     return dict(found[:most])

@@ -1,4 +1,4 @@
-"""The report of `lci status`: what is indexed, how large it is, and what is wrong with it."""
+"""The report of `lci status`: what is indexed, how large the index is, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def status_report(
     """The report as a JSON object.
 
     Args:
-        stale: Paths that have changed since they were indexed.
-        skipped: From `skipped_paths`.
+        stale: The paths of files that have changed since they were indexed.
+        skipped: The result of `skipped_paths`.
         damaged: Whether a shard is missing or damaged.
     """
     built = datetime.strptime(manifest.built_at, BUILT_AT).replace(tzinfo=timezone.utc)
@@ -97,7 +97,7 @@ def status_report(
 
 
 def exposures(index_dir: Path) -> tuple[bool, tuple[str, ...]]:
-    """Whether git tracks files of the index folder; and a warning for each problem."""
+    """(whether git tracks files of the index folder, warnings that the folder is tracked or open to other users)."""
     warnings = []
     tracked = is_tracked(index_dir)
     if tracked:
@@ -116,13 +116,13 @@ def _sizes(shards: Mapping[str, Shard]) -> list[dict[str, Any]]:
 
 
 def lost_lines(files: Iterable[tuple[str, int, int]]) -> list[dict[str, Any]]:
-    """The files with the most lines that do not parse, given each file's path, number of such lines and of lines."""
+    """The files with the most unparsed lines; `files` has (path, number of unparsed lines, number of lines) of each."""
     most = sorted((-lost, path, lines) for path, lost, lines in files if lost)[:_EXAMPLES]
     return [{"path": path, "lines": -lost, "of": lines} for lost, path, lines in most]
 
 
 def skipped_paths(files: FileTable, reasons: Iterable[str]) -> dict[str, list[str]]:
-    """The first paths that were skipped for each reason; each of `reasons` has an entry."""
+    """Maps each reason to the first paths that were skipped for it; each of `reasons` has an entry."""
     found: dict[str, list[str]] = {reason: [] for reason in reasons}
     skipped = [(skip.path, skip.reason) for skip in files.skipped()]
     skipped += [(item.path, item.reason) for item in files.states() if item.slot < 0]

@@ -1,1 +1,1 @@
-"""Output for programs."""
+"""Makes JSON, the output for programs."""

@@ -1,4 +1,4 @@
-"""The JSON of `lci search`, and what all JSON output shares. docs/json-output.md describes the keys and their order."""
+"""Makes the JSON of `lci search`, and parts of all JSON output. docs/json-output.md describes keys and their order."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ _KEPT = ("results", "pieces", "query")
 
 
 class Parts(NamedTuple):
-    """An answer of any command as JSON values: the envelope's keys before its results, the results, and the keys after
-    them.
+    """The JSON of an answer in three parts: the keys before the results (`head`), the results, and the keys after them.
 
-    The last are computed when all results have been read, since some commands count while they go.
+    `tail` returns the keys after the results, and must be called last: some commands count while the results are read.
     """
 
     head: dict[str, Any]
@@ -44,13 +43,13 @@ class Parts(NamedTuple):
     key: str = "results"  # of the list of them
 
     def whole(self, fields: Sequence[str] = ()) -> dict[str, Any]:
-        """The complete envelope; with only the given fields of each result, if there are any."""
+        """The complete JSON object of an answer; if `fields` are given, each result has only those keys."""
         results = [_chosen(found, fields) for found in self.results]
         found: dict[str, Any] = lean({**_VERSION, **self.head, self.key: results, **self.tail()})
         return found
 
     def lines(self, fields: Sequence[str] = ()) -> Iterator[str]:
-        """One result per line, then one ``{"summary": …}`` line."""
+        """Lines of JSON: one for each result, then ``{"summary": …}`` with all other keys."""
         for found in self.results:
             yield dumps(lean(_chosen(found, fields)))
         yield dumps({"summary": lean({**_VERSION, **self.head, **self.tail()})})
@@ -67,7 +66,7 @@ def of_workspace(parts: Parts, root: str, missing: Sequence[dict[str, str]]) -> 
     """Add to an answer about a workspace its root, and the repository of each location.
 
     Args:
-        root: The root of the workspace; `root/file` is the file.
+        root: The folder of the workspace; the keys `file` are relative to it.
         missing: The repositories that cannot be read.
     """
     all_parts = of_fleet(parts)
@@ -84,7 +83,7 @@ def of_fleet(parts: Parts) -> Parts:
 
 
 def _with_repositories(value: Any) -> Any:
-    """`value` with a key for the repository before the file of every location."""
+    """A copy of a JSON value in which each key `file` is preceded by a key `repository`, the first part of the path."""
     if isinstance(value, dict):
         found: dict[str, Any] = {}
         for key, item in value.items():
@@ -98,7 +97,7 @@ def _with_repositories(value: Any) -> Any:
 
 
 def lean(value: Any) -> Any:
-    """`value` without empty keys: those whose value is null or an empty text, list or object."""
+    """A copy of a JSON value without keys whose value is null or an empty text, list or object (except `_KEPT`)."""
     if isinstance(value, dict):
         pairs = ((key, lean(item)) for key, item in value.items())
         return {key: item for key, item in pairs if (item is not None and item not in _EMPTY) or key in _KEPT}
@@ -111,13 +110,13 @@ _EMPTY: tuple[object, ...] = ("", [], {})
 
 
 def dumps(obj: object) -> str:
-    """Compact JSON: the same text for the same value, always encodable as UTF-8."""
+    """Compact JSON. The same value always gives the same text, and the text can always be encoded as UTF-8."""
     text = json.dumps(obj, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return _RAW.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def round_floats(value: Any) -> Any:
-    """`value` with every float in it at six significant digits, and infinities and NaN as None."""
+    """A copy of `value` with every float rounded to six significant digits, and infinities and NaN replaced by None."""
     if isinstance(value, float):
         return _score(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
@@ -132,11 +131,11 @@ def _score(value: float) -> float:
 
 
 def fields(value: Any, names: str) -> dict[str, Any]:
-    """Fields of a value as JSON, under their own names.
+    """A dict from the names of some of a value's attributes to their JSON values.
 
     Args:
-        names: Separated by blanks; a name that ends in `?` is left out if its value is false or 0. `qualified_name`
-            stands for the name, and also for the qualified name if that differs.
+        names: The names, separated by blanks. A `?` after a name says that false and 0 are left out (null).
+            `qualified_name` stands for the name, and also for the qualified name if that differs.
     """
     found: dict[str, Any] = {}
     for name in names.split():
@@ -150,23 +149,23 @@ def fields(value: Any, names: str) -> dict[str, Any]:
 
 
 def index_object(info: IndexInfo) -> dict[str, Any]:
-    """The key `index` of an answer."""
+    """The value of the key `index`, which describes the index that answered."""
     hint = f"run `{info.command}`" if info.behind else None
     return {**fields(info, "generation built_at commit branch stale_files unchecked_files?"), "hint": hint}
 
 
 def counted(total: int, has_more: bool, info: IndexInfo) -> dict[str, Any]:
-    """The keys that every answer has after its results."""
+    """A dict of the keys that every answer has after its results."""
     return {"total": total, "has_more": has_more, "index": index_object(info)}
 
 
 def names_of(symbol: str | None, qualified_name: str | None) -> dict[str, Any]:
-    """The name of a definition, and its qualified name if that differs."""
+    """A dict with the name of a definition, and with its qualified name if that differs."""
     return {"symbol": symbol} | ({"qualified_name": qualified_name} if qualified_name != symbol else {})
 
 
 def _named_once(value: Any) -> Any:
-    """`value` without qualified names that equal the name next to them."""
+    """A copy of `value` that leaves out each qualified name equal to the name next to it."""
     if isinstance(value, Mapping):
         twice = value.get("qualified_name", "") == value.get("symbol")
         return {key: _named_once(item) for key, item in value.items() if not (twice and key == "qualified_name")}
@@ -176,12 +175,12 @@ def _named_once(value: Any) -> Any:
 
 
 def _short(link: GraphLink, file: str) -> str:
-    """`name file:line`, without the file if that is `file`."""
+    """The text `name file:line` for a neighbour in the graph; the file is left out if it equals `file`."""
     return f"{link.qualified_name or link.symbol or ''} {link.file if link.file != file else ''}:{link.line}".lstrip()
 
 
 def _graph(graph: GraphContext, file: str, *, linked: bool) -> dict[str, Any]:
-    """Callers and callees of a result in `file`, as short texts; if `linked`, as objects with ids, and with imports."""
+    """The JSON of a result's callers and callees: short texts or, if `linked`, objects with ids, and also imports."""
     lists: dict[str, Any] = {}
     for relation in (*_CALLS, *_IMPORTS) if linked else _CALLS:
         links: tuple[GraphLink, ...] = getattr(graph, relation)
@@ -196,7 +195,7 @@ def _graph(graph: GraphContext, file: str, *, linked: bool) -> dict[str, Any]:
 
 
 def site_object(site: DefinitionSite) -> dict[str, Any]:
-    """One of several definitions of a symbol."""
+    """The JSON of one of the several definitions of a symbol."""
     return fields(site, "file line branch build_tag relation inferred active?")
 
 
@@ -207,12 +206,12 @@ def _holds(snippet: str, signature: str | None) -> bool:
 def result_object(
     result: Result, *, doc: bool = False, linked: bool = False, signature: bool = False
 ) -> dict[str, Any]:
-    """One result.
+    """The JSON of a search result.
 
     Args:
-        doc: Include the first line of its doc comment.
+        doc: Include the first line of the definition's doc comment.
         linked: Include imports, and the ids of neighbours in the graph.
-        signature: Include a signature that the snippet contains, too.
+        signature: Include the signature even if the snippet contains it.
     """
     matched, via = result.also_matched or (), result.via or ()
     return {
@@ -233,7 +232,7 @@ def result_object(
 
 
 def _plan(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a plan that depends on the query: its intent, its rewrites, and which requirements were dropped."""
+    """The part of a search plan that depends on the query: its intent, its rewrites, and the dropped requirements."""
     found = {key: plan.get(key) for key in _PLAN}
     if plan.get("rung") not in (None, *plan.get("ladder", ())[:1]):
         found["rung"] = plan["rung"]
@@ -245,7 +244,7 @@ def _plan(plan: Mapping[str, Any]) -> dict[str, Any]:
 def search(
     answer: Answer, *, doc: bool = False, linked: bool = False, signature: bool = False, explain: bool = False
 ) -> Parts:
-    """An answer of `lci search` or `lci def` as JSON; `explain` adds the whole plan, for others see `result_object`."""
+    """The JSON of `lci search` or `lci def`. `explain` adds the whole plan; see `result_object` for other arguments."""
     tail: dict[str, Any] = {
         **counted(answer.total, answer.has_more, answer.index),
         "plan": round_floats(answer.plan if explain or answer.plan is None else _plan(answer.plan)),
@@ -271,12 +270,12 @@ def _hint(hint: Hint) -> dict[str, Any]:
 
 
 def error_object(error: LciError) -> dict[str, Any]:
-    """The output instead of an answer."""
+    """The JSON that is printed instead of an answer after an error."""
     return {"error": lean(round_floats(error.as_json()))}
 
 
 def dry_run_object(files: list[FileEntry], skipped: list[Skip], rules: Mapping[str, Any]) -> dict[str, Any]:
-    """`lci index --dry-run --json`; `rules` has the ignore rule of each path that one excludes."""
+    """The JSON of `lci index --dry-run`; `rules` maps a skipped path to the ignore rule that excludes it."""
     return {
         "schema_version": SCHEMA_VERSION,
         **lean(
@@ -293,5 +292,5 @@ def dry_run_object(files: list[FileEntry], skipped: list[Skip], rules: Mapping[s
 
 
 def plain_object(found: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON of the commands about the index: the fields of `found` after the schema version."""
+    """The JSON of a command about the index itself: the schema version, then the keys of `found`."""
     return {"schema_version": SCHEMA_VERSION, **lean(round_floats(found))}

@@ -1,4 +1,4 @@
-"""The JSON of each command but `search` and `def`, by functions of their names. docs/json-output.md describes it."""
+"""Makes the JSON of each command but `search` and `def`, in functions named as the commands (docs/json-output.md)."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _piece(piece: Piece) -> dict[str, Any]:
 
 
 def reason(piece: Piece) -> str:
-    """Why a piece is in the answer, as a phrase."""
+    """A phrase that says why a piece of code is in the answer of `lci explore`."""
     if piece.via:
         link = {"callee": "called by", "caller": "calls", "base": "above", "derived": "below"}
         return f"{link.get(piece.role, piece.role)} {piece.via}"
@@ -177,7 +177,7 @@ def _node(node: Node) -> dict[str, Any]:
 
 
 def grep(answer: GrepAnswer) -> Parts:
-    """The JSON of `lci grep`; its files are searched while its results are read."""
+    """The JSON of `lci grep`; the files are searched only while the results are read."""
     head = {"command": "grep", "query": answer.request.pattern}
     return Parts(head, _matching_lines(answer), lambda: _grep_tail(answer))
 
@@ -313,7 +313,7 @@ def _graph_results(answer: GraphAnswer) -> list[dict[str, Any]]:
 
 
 def other_meanings(others: Sequence[OtherMeaning]) -> dict[str, Any]:
-    """Further meanings of an ambiguous name: the first few, and their number if there are more."""
+    """Keys for other meanings of an ambiguous name: the first meanings, and their total number if there are more."""
     if not others:
         return {}
     found: dict[str, Any] = {"other_meanings": [other._asdict() for other in others[:_OTHERS]]}
@@ -321,7 +321,7 @@ def other_meanings(others: Sequence[OtherMeaning]) -> dict[str, Any]:
 
 
 def place_object(place: Place) -> dict[str, Any]:
-    """A definition, an anonymous function or a file."""
+    """The JSON of a place: a definition, an anonymous function or a file."""
     return fields(place, "id qualified_name kind file line")
 
 
@@ -330,12 +330,12 @@ def _edge(item: Neighbour | Branch) -> dict[str, Any]:
 
 
 def _neighbour(item: Neighbour, *, several: bool) -> dict[str, Any]:
-    """A neighbour; if several definitions were asked for, also which of them it calls or is called by."""
+    """The JSON of a caller or callee. If `several` definitions were asked for, `targets` says which it belongs to."""
     return {**place_object(item.place), **_edge(item), "targets": list(item.targets) if several else []}
 
 
 def through_object(item: Through) -> dict[str, Any]:
-    """A declared method with implementations."""
+    """The JSON of a declared method that has implementations."""
     return {**place_object(item.place), **fields(item, "types calls listed")}
 
 
@@ -461,5 +461,5 @@ def _conflict(found: Conflict) -> dict[str, Any]:
 
 
 def _diff(revision: str, commit: str | None, uncompared: Sequence[str] | None) -> dict[str, Any]:
-    """The commit that the work tree was compared with; the repositories of a workspace have one each."""
+    """Keys that name the commit with which the work tree was compared; a workspace has a commit per repository."""
     return {"revision": revision, "commit": commit, "uncompared": list(uncompared or ())}

@@ -1,1 +1,1 @@
-"""Output for people."""
+"""Makes text, the output for people."""

@@ -1,4 +1,4 @@
-"""Changes, the tests that they affect, and their other callers, each nearest first."""
+"""`lci affected` as text: the changes, the affected tests, and other affected callers; the nearest come first."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def render(answer: AffectedAnswer, page: Page, *, footer: bool = True, each: boo
 
     Args:
         footer: Whether to end with the number of results.
-        each: Whether to list each test and all callers, instead of the files of the tests and the nearest callers.
+        each: Whether to list each test and every caller, instead of one line per test file and the nearest callers.
     """
     layout = page.layout
     changes, tests, callers = answer.dropped
@@ -98,14 +98,14 @@ def render(answer: AffectedAnswer, page: Page, *, footer: bool = True, each: boo
 
 
 def no_test(answer: AffectedAnswer) -> str:
-    """The sentence that no test reaches the changes; "" if one does, or nothing has changed."""
+    """A sentence that says that no test reaches the changes; "" if a test does, or nothing has changed."""
     if not answer.changed or any(one.reached for one in answer.tests) or any(answer.dropped):
         return ""
     return "no test reaches this by calls" + ("; those listed share words with it" if answer.tests else "")
 
 
 def _by_file(tests: Sequence[AffectedDefinition], layout: Layout) -> list[str]:
-    """A line for each file: its nearest test, and the number of its tests; the nearest files first."""
+    """A line for each test file, with its nearest test and the number of its tests; the nearest files first."""
     style = layout.style
     files: dict[str, list[AffectedDefinition]] = {}
     for one in tests:
@@ -122,19 +122,19 @@ def _by_file(tests: Sequence[AffectedDefinition], layout: Layout) -> list[str]:
 
 
 def _test_names(tests: Sequence[AffectedDefinition]) -> str:
-    """The names of the nearest tests of a file: `: test_a, test_b, …`; "" if there are none."""
+    """The text `: test_a, test_b, …` with the names of a file's nearest tests; "" if the file has no named tests."""
     names = [visible_line(one.place.symbol) for one in tests if one.place.symbol and one.place.kind != FILE_KIND]
     return f": {', '.join(names[:_NAMED])}{', …' if len(names) > _NAMED else ''}" if names else ""
 
 
 def _group_by_file(rows: Sequence[TableRow], layout: Layout) -> Sequence[TableRow]:
-    """In a pipe, where a path stands above its rows, group the rows by file, so that each path is printed once."""
+    """In a pipe, group the rows by file, so that each path is printed only once, above its rows."""
     first = {path: place for place, (path, *_) in reversed(list(enumerate(rows)))}
     return rows if layout.width is not None else sorted(rows, key=lambda row: first[row[0]])
 
 
 def place_row(place: Place, how: str) -> TableRow:
-    """The row of a definition, with a remark."""
+    """The table row of a definition; `how` is a remark, such as the reason why it is listed."""
     name = visible_line(place.qualified_name or "")
     return visible_line(place.file), str(place.line), f"{place.kind} {name}".rstrip(), how, ""
 

@@ -1,4 +1,4 @@
-"""`lci agent` as text: per agent the signs that it is in use, and what was done to each of its files."""
+"""`lci agent` as text: for each agent the signs that it is in use, and what was done to each of its files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORDS = 15
 
 
 def render_agents(found: Mapping[str, Any], page: Page) -> None:
-    """Write what was changed, what would be changed (`print`, as a diff), or the current state (`list`)."""
+    """Write what was changed, what would be changed (for `print`, as a diff), or the current state (for `list`)."""
     layout = page.layout
     where = f"{'your own files' if found['scope'] == 'user' else 'files'} in {visible_line(found['root'])}"
     page.lines([layout.style(f"# {where}" if found["action"] == "print" else where, "dim")])
@@ -74,7 +74,7 @@ def _by_hand(one: Mapping[str, Any], indent: str) -> Iterator[str]:
 
 
 def _preview(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
-    """Comments and diffs, as `patch` and `git apply` read them."""
+    """Lines of comments and diffs that `patch` and `git apply` can read."""
     for agent in found["agents"]:
         signs = ", ".join(map(visible_line, agent["detected"]))
         yield layout.style(f"# {agent['name']}" + (f", found: {signs}" if signs else ""), "dim") + "\n"

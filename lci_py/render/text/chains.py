@@ -1,4 +1,4 @@
-"""Call chains, like stack traces: each line is a call that leads to the next line; the last line is the definition."""
+"""`lci path` as text: call chains. Each line is a call that leads to the next line; the last line is the definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Symbols with several definitions, and sources that disagree, as text: below a search result, and as a list."""
+"""Conflicts as text, listed or below a search result: symbols with several definitions, and disagreeing sources."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _TAG_LINES = 4
 
 
 class Context(NamedTuple):
-    """What the reader already knows about a list of definitions, so that its rows need not repeat it."""
+    """Facts about a list of definitions that the reader already knows, so that no row repeats them."""
 
     branch: str | None  # that is checked out: a definition of another branch is shown with its branch
     own: tuple[str, int] | None = None  # file and line of the result above the list
@@ -60,7 +60,7 @@ class Context(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """One definition, as the texts of its columns."""
+    """A line about one definition (or several that differ only in their lines), as the texts of its columns."""
 
     place: tuple[str, str]  # file and lines
     tag: str  # the condition, in brackets
@@ -74,7 +74,7 @@ class _Row(NamedTuple):
 
 
 def headline(sites: Sequence[DefinitionSite]) -> str:
-    """`3 definitions, overlap: both can hold at once`, with the most serious relation among the definitions."""
+    """A heading such as `3 definitions, overlap: both can hold at once`, which names the most serious relation."""
     relation = next((name for name in RELATIONS if any(site.relation == name for site in sites)), "")
     count = plural(len(sites), "definition")
     return f"{count}, {relation}: {_MEANING[relation]}" if relation else count
@@ -89,12 +89,12 @@ def site_lines(
     more: str,
     most: int | None = _MOST,
 ) -> Iterator[str]:
-    """One line per definition, in columns: location, condition, relation, notes.
+    """One line per definition, in columns: location, condition (of the build), relation, notes.
 
     Args:
-        context: What the reader knows from elsewhere.
+        context: What the reader knows from the lines above.
         indent: Blanks before each line.
-        more: A command line that shows all, if there are more than `most`.
+        more: The command line that shows all definitions, named if there are more than `most`.
         most: Number of definitions shown; None for all.
     """
     if not sites:
@@ -112,7 +112,7 @@ def site_lines(
 
 
 def _by_file(sites: Iterable[DefinitionSite]) -> dict[tuple[object, ...], list[DefinitionSite]]:
-    """Groups of definitions that differ only in their lines."""
+    """Groups definitions that differ only in their lines; the keys are the properties that they share."""
     found: dict[tuple[object, ...], list[DefinitionSite]] = {}
     for site in sites:
         found.setdefault((site.file, site.branch, site.build_tag, site.relation, site.inferred), []).append(site)
@@ -134,10 +134,10 @@ def listing_of(name: str, layout: Layout) -> str:
 def disagreement_lines(
     conflict: Mapping[str, Any], layout: Layout, name_of: Callable[[str], str] = str
 ) -> Iterator[str]:
-    """One disagreement between sources: a sentence that explains it, each source, and what to do.
+    """The lines about a disagreement between sources: a sentence that explains it, each source, and what to do.
 
     Args:
-        conflict: As in the JSON answer.
+        conflict: The disagreement, as in the JSON answer.
         name_of: Converts a source to the text to show.
     """
     style, signs = layout.style, layout.signs
@@ -152,10 +152,10 @@ def disagreement_lines(
 
 
 def render(answer: ConflictsAnswer, page: Page, *, footer: bool = True, whole: bool = False) -> None:
-    """Write the answer of `lci conflicts`: mistakes, then disagreements between sources, then the other relations.
+    """Write the answer of `lci conflicts`: mistakes first, then disagreements between sources, then other conflicts.
 
     Args:
-        footer: Whether to end with `12 conflicts: 9 variant, 2 overlap, 1 duplicate`.
+        footer: Whether to end with a count such as `12 conflicts: 9 variant, 2 overlap, 1 duplicate`.
         whole: Whether to list all definitions of a symbol, however many it has.
     """
     layout = page.layout
@@ -184,7 +184,7 @@ def _relations(relations: Sequence[str], answer: ConflictsAnswer, page: Page, wh
 
 
 class _Columns:
-    """The column widths of one block of rows."""
+    """The column widths for a block of rows, and the layout of its lines."""
 
     def __init__(self, rows: Sequence[_Row], layout: Layout, indent: str) -> None:
         self.style, self.signs, self.width, _ = layout
@@ -212,12 +212,12 @@ class _Columns:
         self.long = self.split and self._hides_differences(rows, room)
 
     def _hides_differences(self, rows: Sequence[_Row], room: int) -> bool:
-        """Whether two different conditions would look the same after they are cut."""
+        """Whether two different conditions (of the build) would look the same after they are cut to `room` columns."""
         tags = {row.tag for row in rows}
         return len({shorten(tag, room, self.signs.ellipsis) for tag in tags}) < len(tags)
 
     def lines(self, row: _Row) -> Iterator[str]:
-        """One line; two if the condition needs a line of its own; more if conditions differ only at their ends."""
+        """A row as one line; as two if its condition needs a line; as more if only the ends of conditions differ."""
         style = self.style
         tag = row.tag
         if self.width is not None:  # a row may use the room that only other rows need, for their notes
@@ -285,7 +285,7 @@ def _row(group: Sequence[DefinitionSite], signs: Signs, context: Context) -> _Ro
 
 
 def _shortest_first(tag: str, signs: Signs) -> str:
-    """The shortest clauses of a long condition, which say most, and the number of its other clauses."""
+    """Shortens a long condition to its shortest clauses, which say most, and the number of clauses left out."""
     clauses, depth, start = [], 0, 0
     for at, sign in enumerate(tag):
         depth += (sign in "([{") - (sign in ")]}")
@@ -300,7 +300,7 @@ def _shortest_first(tag: str, signs: Signs) -> str:
 
 
 def _in_one_place(found: Sequence[Conflict], whole: bool) -> list[list[Conflict]]:
-    """Group conflicts with the same files and conditions: they have a common cause."""
+    """Group conflicts that have the same files and conditions, and so a common cause. If `whole`, group none."""
     groups: dict[object, list[Conflict]] = {}
     for one in found:
         places = frozenset((site.file, site.branch, site.build_tag, site.relation) for site in one.definitions)
@@ -339,13 +339,13 @@ def _conflict_lines(alike: Sequence[Conflict], layout: Layout, branch: str | Non
 
 
 def _wrap(text: str, layout: Layout) -> list[str]:
-    """Wrap a sentence to lines of a readable length."""
+    """Wrap a sentence into lines of a readable length."""
     room = None if layout.width is None else max(20, min(layout.width, _PROSE) - len(_INDENT))
     return list(wrap_words(text.split(" "), "", layout._replace(width=room), "", cut=False))
 
 
 def _summary(answer: ConflictsAnswer, layout: Layout) -> list[str]:
-    """The parts of the footer: the number of conflicts by relation, and of disagreements."""
+    """The parts of the footer: the number of conflicts for each relation, and the number of disagreements."""
     shown = len(answer.results)
     new = "new " if answer.since else ""
     count = plural(answer.total, f"{new}conflict") if answer.total else f"no {new}conflicts"

@@ -1,4 +1,4 @@
-"""`--explain`, `--explain-file` and `--trace` as text: the summands of scores, the plan, one file, the stages."""
+"""`--explain`, `--explain-file` and `--trace` as text: how scores add up, the plan, the rank of a file, the stages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LEAST = 20
 
 
 def explanation(explain: Mapping[str, Any], score: float, layout: Layout) -> Iterator[str]:
-    """The lines below a result: the summands of its score, and the views that found it."""
+    """The lines below a result: the summands of its score, and the views (rankings) that found the result."""
     yield from _waterfall(explain.get("waterfall", ()), score, layout)
     # A view that ranks a result too far down does not make it a candidate; its signals count if another view does.
     standings = [
@@ -40,7 +40,7 @@ def explanation(explain: Mapping[str, Any], score: float, layout: Layout) -> Ite
 
 
 def _waterfall(steps: Sequence[Mapping[str, Any]], score: float, layout: Layout) -> Iterator[str]:
-    """`dense  0.93 × 1.00  +0.93` per summand, and the sum."""
+    """Lines such as `dense  0.93 × 1.00  +0.93`, one for each summand of a score, then the score."""
     style, signs, width, _ = layout
     rows = []
     first = next((i for i, step in enumerate(steps) if step["value"] is None or step["name"] == _LIFT), len(steps))
@@ -63,7 +63,7 @@ def _waterfall(steps: Sequence[Mapping[str, Any]], score: float, layout: Layout)
 
 
 def _terms(terms: Mapping[str, float] | None) -> str:
-    """`cancel 3.10, task 2.11`, the largest first; a single term without its score, which is the summand's value."""
+    """Text such as `cancel 3.10, task 2.11`: query terms and scores, the largest first; a single term without score."""
     if not terms or len(terms) < 2:
         return "" if not terms else next(iter(terms))
     ordered = sorted(terms.items(), key=lambda item: (-item[1], item[0]))
@@ -72,7 +72,7 @@ def _terms(terms: Mapping[str, float] | None) -> str:
 
 
 def plan_lines(plan: Mapping[str, Any], layout: Layout) -> Iterator[str]:
-    """The plan, one line per decision; empty ones (no filter, no rewrite) are left out."""
+    """The lines of a search plan, one per decision; decisions without content (no filter, no rewrite) are left out."""
     plain = {**plan, "intent": _INTENTS.get(str(plan.get("intent")), plan.get("intent"))}
     said = [(key, parts) for key, value in plain.items() if (parts := _parts(value, layout.signs.dot))]
     label = max((len(key) for key, _ in said), default=0)
@@ -82,7 +82,7 @@ def plan_lines(plan: Mapping[str, Any], layout: Layout) -> Iterator[str]:
 
 
 def _parts(value: object, dot: str) -> list[str]:
-    """A value of the plan as pieces that must not be broken: a name stays on the line of its number."""
+    """Splits a value of the plan into pieces that stay on one line, such as a name with its number."""
     if isinstance(value, dict):
         items = [f"{key} {_plain(item)}" for key, item in value.items() if item not in (None, (), [], {})]
         return [f"{item} {dot}" for item in items[:-1]] + items[-1:]
@@ -105,7 +105,7 @@ def _plain(value: object) -> str:
 
 
 def trace_lines(trace: Mapping[str, Any], layout: Layout) -> Iterator[str]:
-    """One line per stage: milliseconds, and the numbers of incoming and outgoing candidates."""
+    """One line per stage of the search: its milliseconds, and how many candidates came in and went out."""
     rows = []
     for name, stage in trace.items():
         came, left = stage.get("candidates_in"), stage.get("candidates")

@@ -1,6 +1,6 @@
-"""The pieces of an answer as text: for each file the locations of its definitions, and numbered lines of some.
+"""`lci explore` as text: for each file the locations of its definitions, and the numbered lines of some definitions.
 
-The format is the same in a pipe and on a terminal, since both are read from top to bottom.
+The format is the same in a pipe and on a terminal, since a program and a person both read from top to bottom.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NAMED, _SMALL = 3, 150
 
 
 def render(answer: ExploreAnswer, page: Page, *, footer: bool = True) -> None:
-    """Write an answer as text; `footer` adds what is left out."""
+    """Write an answer as text; `footer` adds notes on what was left out."""
     layout = page.layout
     page.lines(_lines(answer, layout, footer))
 
@@ -52,12 +52,12 @@ def _lines(answer: ExploreAnswer, layout: Layout, footer: bool) -> Iterator[str]
 
 
 def chain_text(chain: Sequence[Link]) -> str:
-    """A chain: `A > B > C?`, with a question mark after an ambiguous call."""
+    """A call chain as text, such as `A > B > C?`, with a question mark after an ambiguous call."""
     return " > ".join(visible_line(link.name) + "?" * link.ambiguous for link in chain)
 
 
 def _in_file(pieces: Sequence[Piece], layout: Layout) -> Iterator[str]:
-    """The pieces of one file, in the order of their lines; no line is repeated."""
+    """The lines that show a file's pieces of code, ordered by line number; no line is repeated."""
     code: dict[int, str] = {}
     for piece in pieces:
         code.update(piece.lines)
@@ -82,7 +82,7 @@ def _in_file(pieces: Sequence[Piece], layout: Layout) -> Iterator[str]:
 
 
 def _says_its_name(piece: Piece) -> bool:
-    """Whether a match's path and code contain its full name: a method's header does not have the name of its type."""
+    """Whether a match's path and code show its full name: a method's header alone does not name the method's type."""
     if not piece.lines or piece.role != "match":
         return False
     owner = piece.qualified_name.rpartition(".")[0].rpartition(".")[2]
@@ -104,7 +104,7 @@ def _head(piece: Piece, layout: Layout) -> str:
 
 
 def _end(answer: ExploreAnswer, layout: Layout) -> Iterator[str]:
-    """Notes on what was left out, and the command that shows it."""
+    """Notes on what was left out, and on the command that shows it."""
     looked = [piece for piece in answer.pieces if piece.lines and not piece.whole]
     places = [piece for piece in answer.pieces if not piece.lines]
     rest = sorted((*looked, *places), key=lambda piece: (-piece.worth, piece.file, piece.line))[:_NAMED]

@@ -1,4 +1,4 @@
-"""Paths, one per line; on a terminal the parts that match the pattern are marked."""
+"""`lci files` as text: paths, one per line; on a terminal, the parts that match the pattern are marked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Callers, callees, references and call trees for people."""
+"""`lci callers`, `lci callees`, `lci refs` and `lci tree` as text."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _ASCII_BRANCHES = ("|-- ", "`-- ", "|   ", "    ")
 
 
 def render(answer: GraphAnswer, page: Page, *, footer: bool = True) -> None:
-    """Write an answer as text; `footer` says whether to end with the number of results and the definition."""
+    """Write an answer as text; `footer` adds the number of results and the definition that was asked for."""
     layout = page.layout
     if answer.command == "tree":
         page.lines(_tree_lines(answer.branches, layout))
@@ -80,7 +80,7 @@ def render(answer: GraphAnswer, page: Page, *, footer: bool = True) -> None:
 
 
 def also_named(others: Sequence[OtherMeaning], layout: Layout) -> str:
-    """The sentence about other meanings of an ambiguous name; "" if there are none."""
+    """A sentence about the other meanings of an ambiguous name; "" if the name has no other meaning."""
     if not others:
         return ""
     most = _CANDIDATES if layout.tools else _OTHERS
@@ -98,17 +98,18 @@ def _name(place: Place) -> str:
 
 
 class Table:
-    """Rows with a location, two aligned columns, and a text that is cut at the edge of the terminal. In a pipe, or if
-    the columns do not fit, a path is printed once above its rows, as by grep tools. In a pipe nothing is aligned, since
-    the reader may pay for each blank."""
+    """Lays out rows: a location, two aligned columns, and a last text, which is cut at the edge of the terminal. In a
+    pipe, or if the columns do not fit, a path is printed once above its rows, as grep tools do. In a pipe nothing is
+    aligned, since the reader may pay for each blank.
+    """
 
     def __init__(self, layout: Layout, wanted: int) -> None:
-        """`wanted` is the number of columns that a row should show of its rest."""
+        """`wanted` is the number of terminal columns that a row should have for its last text."""
         self.style, self.signs, self.width, _ = layout
         self.wanted = wanted
 
     def lines(self, rows: Sequence[TableRow], *style_of_rest: str) -> Iterator[str]:
-        """The rows as lines; `style_of_rest` names the styles of the rest."""
+        """Yields the lines of a table; `style_of_rest` names the styles of the last text of each row."""
         if self.width is None:
             yield from self._piped_lines(rows, style_of_rest)
             return
@@ -146,7 +147,7 @@ class Table:
         return max((wide for cell in cells if (wide := width_of(cell)) <= _MAX_CELLS[column]), default=0)
 
     def _fit(self, rows: Sequence[TableRow], wide: Sequence[int]) -> bool:
-        """Whether every row fits: its cells, and the wanted columns of its rest."""
+        """Whether every row fits on one line: its cells, and the `wanted` columns of its last text."""
         assert self.width is not None
         columns = sum(size + 2 for size in wide[1:] if size)
         for path, numbers, *cells, rest in rows:
@@ -157,8 +158,8 @@ class Table:
         return True
 
     def _narrow_columns(self, rows: Sequence[TableRow], numbers: int, wide: Sequence[int]) -> list[int]:
-        """The widths of the columns below a path. The first cell, a name or a role, stays whole as long as possible;
-        the second one makes room for it and for the rest.
+        """The column widths for rows below a path. The first cell (a name or a role) stays whole as long as possible;
+        the second cell makes room for it and for the last text.
         """
         assert self.width is not None
         wanted = min(self.wanted, max((width_of(row[4]) for row in rows), default=0))
@@ -194,13 +195,13 @@ class Table:
 
 
 def _code(text: str, layout: Layout) -> str:
-    """A line of source; on a terminal tabs become blanks, since their width depends on their position."""
+    """A line of source code; on a terminal tabs become blanks, since the width of a tab depends on its position."""
     shown = visible(text.strip())
     return shown if layout.width is None else shown.replace("\t", " ")
 
 
 def _hops(answer: GraphAnswer, layout: Layout) -> Iterator[TableRow]:
-    """Of a caller, the line of its first call, then lines for others; of a callee, the line of its definition."""
+    """A row per neighbour: of a caller, its first call and then its other calls; of a callee, its definition."""
     callers = answer.command == "callers"
     for item in answer.neighbours:
         place = item.place
@@ -230,13 +231,13 @@ def _external(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
 
 
 def left_out(answer: GraphAnswer) -> str:
-    """The sentence about the nodes of a tree that are not shown."""
+    """A sentence that says how many nodes of a tree are not shown, and how to see them."""
     how = "--max-nodes 0 shows all" if answer.limited_by == "--max-nodes" else "a larger --max-tokens shows more"
     return f"{answer.places_left_out:,} left out: {how}"
 
 
 def notes(answer: GraphAnswer, layout: Layout, *, footer: bool) -> Iterator[str]:
-    """Notes on what the answer does not cover."""
+    """Notes on what the answer leaves out or could not resolve."""
     if others := also_named(answer.others, layout):
         yield others
     if answer.places_left_out and not footer:
@@ -267,7 +268,7 @@ def _first_sites(sites: Sequence[tuple[str, int]]) -> str:
 
 
 def _unresolved_note(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
-    """The number of calls of a name without a known target, and the command that lists them."""
+    """The number of calls of the asked name that have no known target, and the command that lists the calls."""
     names = sorted({place.symbol for place in answer.targets if place.symbol}) or [_last_name(answer.query)]
     count = answer.unresolved_uses
     if answer.command != "callees" and answer.direction != "callees":
@@ -279,7 +280,7 @@ def _unresolved_note(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
 
 
 def through_notes(through: Sequence[Through], layout: Layout, *, callers: bool) -> Iterator[str]:
-    """The declared methods through which callers come, or whose implementations are too many to list as callees."""
+    """Notes on declared methods: callers call through them, or their implementations are too many to list."""
     for item in through[:_NAMES]:
         name = _name(item.place)
         said = f"{plural(item.calls, 'call')} {'through' if callers else 'of'} {name}, with "
@@ -297,7 +298,7 @@ def _last_name(name: str) -> str:
 
 
 def _summary(answer: GraphAnswer) -> list[str]:
-    """The parts of the footer: the number of results, and the definition."""
+    """The parts of the footer: the number of results, and the definition that was asked for."""
     shown = len(answer.neighbours) + len(answer.references)
     nouns = {"callers": "caller", "callees": "callee", "refs": "reference", "tree": "place"}
     noun = nouns[answer.command]
@@ -324,7 +325,7 @@ def _summary(answer: GraphAnswer) -> list[str]:
 
 
 def _tree_lines(branches: Iterable[Branch], layout: Layout) -> Iterator[str]:
-    """One line per node: `name  path:line`, and its marks in parentheses."""
+    """The lines of a tree, one per node: `name  path:line`, and remarks in parentheses."""
     draws = _BRANCHES if layout.signs == UNICODE else _ASCII_BRANCHES
     for root in branches:
         yield _tree_line(root, "", layout)

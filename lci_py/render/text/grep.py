@@ -1,4 +1,4 @@
-"""Lines that match a pattern: in a pipe as `path:line:text`, on a terminal below the path of their file, as by ripgrep,
+"""`lci grep` as text: in a pipe `path:line:text`; on a terminal, as in ripgrep, lines below the path of their file,
 and with their enclosing definitions.
 """
 
@@ -29,7 +29,7 @@ _BEFORE = 3
 
 
 def render(answer: GrepAnswer, page: Page, *, footer: bool = True) -> None:
-    """Write an answer as text, file by file as they are searched; on a terminal, `footer` adds the number of lines."""
+    """Write an answer as text, each file once it is searched; on a terminal, `footer` adds the number of lines."""
     layout = page.layout
     style = layout.style
     started, shown = False, 0
@@ -112,7 +112,7 @@ def _grouped_lines(found: FileLines, path: str, layout: Layout, *, parted: bool)
 
 
 def _enclosing_line(around: Around | None, digits: int, layout: Layout) -> str:
-    """The enclosing definition of the lines that follow."""
+    """A heading that names the definition around the matching lines below it."""
     if around is None:
         said = "outside of definitions"
     else:
@@ -123,7 +123,7 @@ def _enclosing_line(around: Around | None, digits: int, layout: Layout) -> str:
 
 
 def _highlight_line(line: Line, layout: Layout, used: int) -> str:
-    """A line with its matches in colour, as far as there is room for it."""
+    """A matching line with its matches in colour, cut to the width of the terminal."""
     assert layout.width is not None
     text, spans = _spread(line)
     room, ellipsis = max(8, layout.width - used), layout.signs.ellipsis
@@ -140,7 +140,7 @@ def _highlight_line(line: Line, layout: Layout, used: int) -> str:
 
 
 def _spread(line: Line) -> tuple[str, list[tuple[int, int]]]:
-    """The displayed text, with tabs expanded, and the positions of the matches in it."""
+    """Returns (the text to show, with tabs expanded; the (start, end) of each match in that text)."""
 
     def place(at: int) -> int:
         return len(visible(line.text[:at]).expandtabs(_TAB))
@@ -149,7 +149,7 @@ def _spread(line: Line) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _paint(text: str, spans: Sequence[tuple[int, int]], layout: Layout, *, plain: bool = False) -> str:
-    """The text with spans in colour; with `plain`, the text is already escaped."""
+    """The text with spans in colour; if `plain`, the text is already free of control characters."""
     seen: Callable[[str], str] = str if plain else visible
     pieces, done = [], 0
     for start, stop in spans:

@@ -1,4 +1,4 @@
-"""Commits, one per line, below the definition or file; then the files that changed together with it."""
+"""`lci history` as text: the definition or file, its commits, one per line, then files that changed with it."""
 
 from __future__ import annotations
 

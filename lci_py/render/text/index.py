@@ -34,7 +34,7 @@ _PROBLEMS = {
 
 
 def _row(label: str, text: str, layout: Layout) -> str:
-    """A label and its text, which is wrapped below itself where the terminal is narrow."""
+    """A line with a label and its text; on a narrow terminal, the text is wrapped in its column."""
     if not text:
         return ""
     hanging = " " * (_LABEL + 2)
@@ -50,7 +50,7 @@ def _write_row(page: Page, label: str, text: str) -> None:
 
 
 def render_build(built: BuildSummary, page: Page) -> None:
-    """Write the summary after `lci index`."""
+    """Write the summary of a build, after `lci index`."""
     file, (style, signs, *_) = page.file, page.layout
     row = partial(_write_row, page)
     if not built.changed:
@@ -77,7 +77,7 @@ def render_build(built: BuildSummary, page: Page) -> None:
 
 
 def _refresh(built: BuildSummary, signs: Signs) -> str:
-    """What a refresh did; "" after a first build, which may reuse files by content, too."""
+    """The counts of what a refresh did; "" after a first build (which also may reuse files with the same content)."""
     if built.generation == 1 or not (built.reused_files or built.removed_files):
         return ""
     parts = [f"{built.parsed_files:,} parsed", f"{built.reused_files:,} unchanged"]
@@ -88,7 +88,7 @@ def _refresh(built: BuildSummary, signs: Signs) -> str:
 
 
 def _apart(nested: Sequence[str], reasons: Mapping[str, int], signs: Signs) -> str:
-    """The note on worktrees and submodules in the tree, which are not indexed."""
+    """A note on worktrees and submodules inside the tree, which are not in this index."""
     if not nested:
         return ""
     count = max(reasons.get("nested_repository", 0), len(nested))
@@ -99,7 +99,7 @@ def _apart(nested: Sequence[str], reasons: Mapping[str, int], signs: Signs) -> s
 
 
 def _branches(items: Iterable[tuple[str, int]], signs: Signs) -> str:
-    """Branches, and how many files differ in each."""
+    """The names of branches, each with the number of files that differ in it."""
     return f" {signs.dot} ".join(f"{visible_line(name)} {plural(files, 'differing file')}" for name, files in items)
 
 
@@ -111,9 +111,9 @@ def render_dry_run(
     file: IO[str],
     verbose: bool = False,
 ) -> None:
-    """List the files that would be indexed, one per line; then count the others by reason, with examples.
+    """List the files that would be indexed, one per line; then count the skipped files by reason, with examples.
 
-    With `verbose`, all the others are listed, each with the rule that excludes it.
+    With `verbose`, all skipped files are listed, each with the rule that excludes it.
     """
     render_files(files, file=file)
     reasons: dict[str, list[Skip]] = {}
@@ -153,7 +153,7 @@ def _age(seconds: float) -> str:
 def render_status(status: Mapping[str, Any], page: Page, *, verbose: bool = False) -> None:
     """Write the report of `lci status`.
 
-    A missing or null key has no row: before its first commit, a branch has no commit to show.
+    A missing or null key of `status` gets no row: before its first commit, for example, a branch has no commit to show.
     """
     file, layout = page.file, page.layout
     style, signs, *_ = layout
@@ -209,7 +209,7 @@ def render_status(status: Mapping[str, Any], page: Page, *, verbose: bool = Fals
 
 
 def _segments(status: Mapping[str, Any], layout: Layout, *, verbose: bool) -> Iterator[str]:
-    """The sizes of the shards, by segment if there are several; with `verbose`, their files and every segment."""
+    """Rows with the sizes of the index's shards (files), by segment if it has several; `verbose` names all of them."""
     signs = layout.signs
 
     def named(shards: Sequence[Mapping[str, Any]]) -> str:
@@ -252,7 +252,7 @@ def _stale(status: Mapping[str, Any], page: Page) -> None:
 
 
 def render_cleaned(cleaned: Mapping[str, Any], file: IO[str]) -> None:
-    """Write what `lci clean` removed, and what it kept."""
+    """Write which files `lci clean` removed, and which it kept."""
     folder = visible_line(str(cleaned["index_dir"]))
     file.write(f"{folder}: {size(cleaned['freed_bytes'])} freed\n")
     for name in cleaned["kept"]:
@@ -273,7 +273,7 @@ def render_hooks(found: Mapping[str, Any], page: Page) -> None:
 
 
 def render_workspaces(found: Mapping[str, Any], page: Page) -> None:
-    """Write the workspaces with their repositories, or what was added or removed."""
+    """Write the workspaces with their repositories, or the repositories that were added or removed."""
     layout = page.layout
     if "workspaces" not in found:
         page.lines(_change_lines(found, layout))
@@ -303,7 +303,7 @@ def _change_lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
 
 
 def _repository_rows(repositories: Sequence[Mapping[str, Any]], layout: Layout) -> Iterator[str]:
-    """One line for each: name, folder, and for a status the counts of its index."""
+    """One line for each repository: name, folder and, for a status, the counts of its index."""
     wide = min(_MAX_NAME, max((width_of(visible_line(one["repository"])) for one in repositories), default=0))
     for one in repositories:
         name = visible_line(one["repository"])

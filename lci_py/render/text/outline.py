@@ -1,4 +1,4 @@
-"""Outlines: below the path of each file the lines and signatures of its definitions, nested ones indented."""
+"""`lci outline` as text: below the path of each file, its definitions (lines and signature), indented by nesting."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SIGNATURE = 120
 
 
 def render(answer: OutlineAnswer, page: Page, *, footer: bool = True) -> None:
-    """Write an answer as text; `footer` adds the number of definitions, on a terminal or if some are left out."""
+    """Write an answer as text; `footer` adds the number of definitions (in a pipe, only if some are left out)."""
     layout = page.layout
     docs = not answer.request.is_map
     for place, found in enumerate(trees(answer)):

@@ -1,6 +1,6 @@
-"""The progress of `lci index`: one bar over the whole run, on one line of a terminal's stderr.
+"""The progress of `lci index`: one bar for the whole run, on one line of a terminal's stderr.
 
-Drawn by hand: the import of rich takes 50 ms, and the shares of the stages have to be known in either case.
+The bar is drawn without rich: its import takes 50 ms, and the shares of the stages have to be known in either case.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _KNOWN_AFTER, _KNOWN_FROM = 1.0, 0.05
 
 
 class Progress:
-    """The callback of `app.build_index`, as a context manager that removes the line at the end."""
+    """The progress callback of `app.build_index`. As a context manager, it removes its line at the end."""
 
     def __init__(self, file: IO[str], width: int) -> None:
         self._file = file
@@ -84,7 +84,7 @@ class Progress:
         self._drawn = True
 
     def _share_done(self, stage: str, done: int, total: int) -> float:
-        """The share of the run that is done. Segments written before all files are parsed do not count."""
+        """The share (0 to 1) of the run that is done. Segments written before all files are parsed do not count."""
         if stage not in self._ends or (stage != "parse" and not self._parsed):
             return 0.0
         names = list(self._ends)
@@ -95,7 +95,7 @@ class Progress:
         return (start + (self._ends[stage] - start) * share) / 100
 
     def _line(self, text: str) -> str:
-        """The bar before the text; a narrow terminal has a short one."""
+        """The line with the bar, then the text; on a narrow terminal the bar is short."""
         width = max(_SHORTEST_BAR, min(_BAR, self._width - 4 - _ECHO - len(text)))
         filled = int(width * self.part)
         return shorten(f"[{'#' * filled}{' ' * (width - filled)}] {text}", self._width - 1 - _ECHO, "")
@@ -114,7 +114,7 @@ class Progress:
         return text
 
     def erased(self) -> str:
-        """The escape sequence that removes the line from the terminal."""
+        """The escape sequence that removes the line from the terminal; "" if nothing was drawn."""
         return _ERASE if self._drawn else ""
 
     def __enter__(self) -> Progress:
@@ -129,7 +129,7 @@ class Progress:
 
 
 def _ends_of(files: int, found: int) -> dict[str, int]:
-    """The end of each stage as a share of the whole run, which extracts `files` of the `found` files."""
+    """Maps each stage to the percentage of the run at its end, for a run that parses `files` of the `found` files."""
     if found and files * 10 < found:
         return _REFRESH_ENDS
     if files < _MANY_FILES:

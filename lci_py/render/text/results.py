@@ -1,8 +1,8 @@
-"""Search results and definitions as text: on a terminal `path:line` first, as ripgrep users read them; in a pipe, where
-the reader is often a program that pays for each word, grouped by file.
+"""Search results and definitions as text. On a terminal `path:line` comes first, as ripgrep users expect. In a pipe,
+where the reader is often a program that pays for each word, results are grouped by file.
 
-Each result has a header line, then its code, then what flags and modes add. Nothing depends on the clock, and without a
-`width` (in a pipe) nothing is cut or wrapped.
+A result has a header line, then its code, then what flags and modes add. No text depends on the clock. Without a
+`width` (in a pipe) no line is cut or wrapped.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _MAX_PLACE, _MAX_WHAT = 48, 44
 
 
 class _Listing:
-    """An answer and the settings of its rendering; each method returns the lines of one part."""
+    """An answer, and settings for its text; each method returns the lines of one part of the text."""
 
     def __init__(self, answer: Answer, layout: Layout, snippet_lines: int | None, *, imports: bool = False) -> None:
         self.answer = answer
@@ -61,14 +61,14 @@ class _Listing:
         self.what_width = max((w for w in whats if w <= _MAX_WHAT), default=0)
 
     def aside(self, text: str, *, dim: bool = True) -> str:
-        """One indented line of `text`, cut to the terminal."""
+        """The indented line `text`, cut to the width of the terminal."""
         cut = shorten(visible_line(text), self.aside_width, self.signs.ellipsis)
         return _INDENT + (self.style(cut, "dim") if dim else cut)
 
     def header(self, r: Result, tail: str) -> Iterator[str]:
-        """`path:line  kind name  tail`; on a terminal the tail is aligned to the right if there is room.
+        """The line `path:line  kind name  tail`; on a terminal the tail is aligned to the right if there is room.
 
-        The name gets a line of its own if the path leaves too little room for its last two parts.
+        The name gets a line of its own if the path leaves too little room for the last two parts of the name.
         """
         style, signs = self.style, self.signs
         flags = self.flags(r)
@@ -111,12 +111,12 @@ class _Listing:
         return "".join(f"  {self.signs.warn} {word}" for word in words)
 
     def code(self, r: Result) -> tuple[int, list[str], list[str]]:
-        """The number of the first line; the lines to show; and the lines as in the file, if matches are marked."""
+        """Returns (number of the first line, lines to show, lines as in the file or [] without coloured matches)."""
         lines = visible(r.snippet).split("\n")[: self.snippet_lines] if r.snippet else []
         return r.snippet_line or r.line, lines, r.snippet.split("\n") if self.style.color and r.marks else []
 
     def piped_snippet(self, r: Result) -> Iterator[str]:
-        """The code with line numbers, without its common indentation."""
+        """The code of a result for a pipe: with line numbers, without its common indentation."""
         start, lines, raw = self.code(r)
         told = [line for line in lines if line.strip()]
         margin = min((len(line) - len(line.lstrip()) for line in told), default=0)
@@ -142,12 +142,12 @@ class _Listing:
             yield f"{self.style(gutter, 'dim')}{shown}".rstrip()
 
     def marked(self, shown: str, line: str, spans: list[tuple[int, ...]]) -> str:
-        """A line as it is shown, with the matched words in colour.
+        """A line of code with the matched words in colour.
 
         Args:
-            shown: The line, escaped and perhaps cut.
-            line: The line of the file.
-            spans: Start and end of each word, in characters of `line`.
+            shown: The line as it is shown, escaped and perhaps cut.
+            line: The line as in the file.
+            spans: The (start, end) of each matched word, in characters of `line`.
         """
 
         def place(at: int) -> int:
@@ -180,7 +180,7 @@ class _Listing:
             yield self.aside(self.fitting(label.replace("_", " "), shown, total))
 
     def fitting(self, label: str, names: list[str], total: int) -> str:
-        """`callers: A.b, C.d (+3)`, as much as fits: names lose their beginnings before any is left out."""
+        """Text such as `callers: A.b, C.d (+3)` that fits on a line. Names are shortened before any is left out."""
         text = ""
         ends = [_TWO_PARTS.sub("", name, count=1) for name in names]
         for some in (names, *(ends[:kept] for kept in range(len(ends), 0, -1))):
@@ -250,7 +250,7 @@ class _Listing:
             yield from explanation(r.explain, r.mode_score, self.layout)
 
     def shadow(self, shadow: dict[str, Any]) -> Iterator[str]:
-        """The results that another ranking would move: the live rank, the other rank, and the result."""
+        """Lines for --shadow: each result that the other ranking would move, with its live and its other rank."""
         moves, arrow = shadow["moves"], self.signs.arrow
         yield visible_line(f"shadow {shadow['ranking']}: {plural(len(moves), 'move')}, {shadow['same']:,} the same")
         digits = max((len(str(move[side] or "-")) for move in moves for side in ("live", "shadow")), default=0)
@@ -260,12 +260,12 @@ class _Listing:
             yield self.aside(f"{ranks}  {visible_line(move['file'])}:{move['line']}  {named}".rstrip())
 
     def warning(self, text: str) -> Iterator[str]:
-        """A sentence, wrapped: its end says what to do, so it must not be cut."""
+        """A sentence as a warning. It is wrapped and never cut, since its end says what to do."""
         for line in sentence(text, self.layout, _INDENT):
             yield self.style(line, "warn")
 
     def notes(self) -> Iterator[str]:
-        """Warnings about the answer, below the last result, where a reader of a terminal looks."""
+        """Warnings and hints about the answer; they follow the last result, where a reader of a terminal looks."""
         warn = self.signs.warn
         if self.answer.confidence is not None and self.answer.confidence.level == "low":
             yield from self.warning(f"{warn} low confidence: {self.answer.confidence.reason}")
@@ -293,14 +293,14 @@ class _Listing:
             yield from cut_lines(self.answer.truncated, self.layout)
 
     def explained_file(self) -> Iterator[str]:
-        """The lines of `--explain-file`, below the notes."""
+        """The lines of `--explain-file`, which follow the notes."""
         if self.answer.explain_file is not None:
             from lci_py.render.text.explain import file_lines
 
             yield from file_lines(self.answer.explain_file, self.layout)
 
     def insight(self, *, explain: bool) -> Iterator[str]:
-        """The lines of `--explain` and `--trace`, at the end."""
+        """The lines of `--explain` (the plan) and `--trace`, which come last."""
         if explain and self.answer.plan is not None:
             from lci_py.render.text.explain import plan_lines
 
@@ -312,7 +312,7 @@ class _Listing:
 
 
 def _hint(hint: Hint, layout: Layout) -> str:
-    """`lci grep -F 'text'` has it at src/a.c:12; 6 of 10 are tests (--no-tests)."""
+    """A hint as text, such as "`lci grep -F 'text'` has it at src/a.c:12" or "6 of 10 are tests (--no-tests)"."""
     if hint.kind == "tests":
         return f"{hint.reason} ({layout.words('--no-tests', hint.tool)})"
     place = f" at {visible_line(hint.file)}:{hint.line}" if hint.file else ""
@@ -320,7 +320,7 @@ def _hint(hint: Hint, layout: Layout) -> str:
 
 
 def _by_file(results: Iterable[Result]) -> dict[str, list[Result]]:
-    """The results of each file, files and results in the order of the ranking."""
+    """Maps each file to its results; files and results keep the order of the ranking."""
     files: dict[str, list[Result]] = {}
     for result in results:
         files.setdefault(result.file, []).append(result)
@@ -328,7 +328,7 @@ def _by_file(results: Iterable[Result]) -> dict[str, list[Result]]:
 
 
 def _short_link(link: GraphLink, r: Result) -> str:
-    """`name:line` of a neighbour in the same file; `name file:line` with the file's base name for other files."""
+    """The text `name:line` for a neighbour in the file of `r`, `name file:line` (base name) for one elsewhere."""
     name = link.qualified_name or link.symbol
     if not name:
         return f"{link.file}"
@@ -350,7 +350,7 @@ def _kind_and_name(r: Result) -> str:
 
 
 def _end_of(r: Result, room: int, ellipsis: str) -> str:
-    """`method …Relation.find_by`: as many of the last parts of the name as fit; "" if not even two do."""
+    """A name cut as in `method …Relation.find_by`: as many last parts as fit; "" if not even two parts fit."""
     kind, _, name = _kind_and_name(r).partition(" ")
     for part in list(_PART.finditer(name))[:-1]:
         short = f"{kind} {ellipsis}{name[part.end() :]}"
@@ -364,9 +364,9 @@ def _flat(text: str) -> str:
 
 
 def _found_by(r: Result) -> str:
-    """`dense +bm25 +symbolic`: the view that contributes most to the score, and the other views.
+    """Text such as `dense +bm25 +symbolic`: the view that contributes most to the score, then the other views.
 
-    With `--explain`, the score comes first: without its summands it says nothing. A structural match always scores 1.
+    With `--explain`, the score precedes it: without its summands the score says nothing. A structural match scores 1.
     """
     if r.via is not None and not r.mode_score:
         return ""  # only the graph found it, no view
@@ -376,7 +376,7 @@ def _found_by(r: Result) -> str:
 
 
 def _summary(answer: Answer, layout: Layout) -> list[str]:
-    """The parts of the footer: the number of results, the mode, and what --expand added."""
+    """The parts of the footer: the number of results, the search mode, and what --expand added."""
     added = sum(result.via is not None for result in answer.results)
     shown = len(answer.results) - added
     head = plural(shown, "result")
@@ -405,8 +405,8 @@ def render(
     """Write an answer as text.
 
     Args:
-        snippet_lines: Maximum number of code lines per result; 0 lists one line per result; None for all of a snippet.
-        footer: Whether to end with `the best 10 results, more with -n · multiview`.
+        snippet_lines: Code lines per result at most; 0 lists one line per result; None shows the whole snippet.
+        footer: Whether to end with a line such as `the best 10 results, more with -n · multiview`.
         explain: Whether to show the plan.
         imports: Whether to show the imports and importers of the results' files.
     """

@@ -1,4 +1,4 @@
-"""The text of definitions, below `path:first-last  kind name`; on a terminal with line numbers."""
+"""`lci show` as text: code below `path:first-last  kind name`; on a terminal with line numbers."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def render(answer: ShowAnswer, page: Page, *, numbers: bool = False, footer: boo
     """Write an answer as text. No line of the source is cut, not even on a terminal.
 
     Args:
-        numbers: Whether to write line numbers to a pipe, too.
-        footer: Whether to end with the number of results, on a terminal or if some are left out.
+        numbers: Whether to write line numbers also in a pipe.
+        footer: Whether to end with the number of results (in a pipe, only if some are left out).
     """
     layout = page.layout
     for place, item in enumerate(answer.results):
@@ -82,7 +82,7 @@ def _head(item: ShownCode, layout: Layout) -> str:
 
 
 def _calls(label: str, calls: Calls, layout: Layout) -> Iterator[str]:
-    """The callers with the line of their first call, as in `lci callers`; callees with the line of their definition."""
+    """Lines on callers, with the line of their first call as in `lci callers`, or on callees, with their first line."""
     style = layout.style
     more = f", the first {len(calls.shown)}" if len(calls.shown) < calls.total else ""
     yield style(f"{label}: {calls.total:,}{more}", "dim")
@@ -102,7 +102,7 @@ def _calls(label: str, calls: Calls, layout: Layout) -> Iterator[str]:
 
 
 def _notes(answer: ShowAnswer, layout: Layout) -> Iterator[str]:
-    """Notes on what is left out, and how to get it."""
+    """Notes on the definitions that are left out, and on how to get them."""
     for target, total in answer.totals:
         shown = sum(item.target == target for item in (*answer.results, *answer.dropped))
         if shown and shown < min(total, answer.request.limit):

@@ -1,4 +1,4 @@
-"""Similar definitions as text, each with its similarity and the parts of that."""
+"""`lci similar` as text: definitions, each with its similarity and the parts of which the similarity is made."""
 
 from __future__ import annotations
 

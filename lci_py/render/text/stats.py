@@ -1,4 +1,4 @@
-"""`lci stats` as text: one table of the logged searches, in total and by mode, intent and day."""
+"""`lci stats` as text: a table of the logged searches, in total and by search mode, intent and day."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LEAST = 40
 
 
 def stats_lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
-    """The statistics (the object of `lci stats --json`), or how to turn the log on."""
+    """The lines of the statistics (`lci stats --json`) or, if no search was logged, how to turn the log on."""
     style, signs, width, _ = layout
     root = shorten(visible_line(str(found["root"])), width and width - 1, signs.ellipsis)
     start, used = f"{style(root, 'path')}: ", width_of(root) + 2

@@ -1,4 +1,4 @@
-"""What all text output shares: safe text, display width, colours and signs, line wrapping, and common phrases."""
+"""Shared by all text output: safe text, display width, colours and signs, line wrapping, and common phrases."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def _is_plain(text: str) -> bool:
 def visible(text: str) -> str:
     r"""`text` with control and invisible characters spelled out, except newline and tab.
 
-    Joiners (U+200C, U+200D) belong to some scripts and emoji, but invisibly they can make two names differ, so they are
-    spelled out as well. A CRLF line end counts as a newline: a file from Windows would otherwise show ``\r`` on every
-    line.
+    Joiners (U+200C, U+200D) belong to some scripts and emoji. They are spelled out as well, since two names may differ
+    only by an invisible joiner. A CRLF line end counts as a newline: a file from Windows would otherwise show ``\r`` on
+    every line.
     """
     text = text.replace("\r\n", "\n")
     plain = _is_plain(text.replace("\n", "").replace("\t", ""))
@@ -67,12 +67,12 @@ def visible(text: str) -> str:
 
 
 def visible_line(text: str) -> str:
-    """Like `visible`, for text that must stay on one line: newline and tab are spelled out too."""
+    """Like `visible`, for text that must stay on one line: newline and tab are spelled out as well."""
     return text if _is_plain(text) else re.sub(_INVISIBLE_LINE, _escape, text)
 
 
 def visible_path(path: str) -> str:
-    """Like `visible_line`, but surrogates stay: written with surrogateescape, they are the bytes of the real path."""
+    """Like `visible_line`, but surrogates stay: writing them with surrogateescape gives the bytes of the real path."""
     return path if _is_plain(path) else re.sub(_INVISIBLE_PATH, _escape, path)
 
 
@@ -96,7 +96,7 @@ def width_of(text: str) -> int:
 
 
 def shorten(text: str, width: int | None, ellipsis: str) -> str:
-    """`text` cut to `width` columns, `ellipsis` included; a width of None cuts nothing."""
+    """`text` cut to `width` columns, which include the `ellipsis`. If `width` is None, nothing is cut."""
     if width is None or width_of(text) <= width:
         return text
     room = max(0, width - len(ellipsis))
@@ -109,7 +109,7 @@ def shorten(text: str, width: int | None, ellipsis: str) -> str:
 
 
 def shorten_start(text: str, width: int, ellipsis: str) -> str:
-    """The end of a text, cut to `width`: of a path or a qualified name it says more than the beginning."""
+    """`text` cut at its start to `width` columns: the end of a path or a qualified name says more than the start."""
     if width_of(text) <= width:
         return text
     left, start = width_of(text) - max(1, width - len(ellipsis)), 0
@@ -120,7 +120,7 @@ def shorten_start(text: str, width: int, ellipsis: str) -> str:
 
 
 class Signs(NamedTuple):
-    """The non-ASCII characters of the output, or their ASCII replacements."""
+    """The special characters of the output, either as Unicode or as ASCII replacements."""
 
     warn: str
     dot: str
@@ -145,7 +145,7 @@ def signs_for(encoding: str | None) -> Signs:
 
 
 class Style:
-    """Adds ANSI colour codes to text, if enabled. Not rich: its import takes longer than most queries."""
+    """Adds ANSI colour codes to text, if enabled. rich is not used: its import takes longer than most queries."""
 
     def __init__(self, color: bool) -> None:
         self.color = color
@@ -157,7 +157,7 @@ class Style:
 
 
 class ToolText(io.StringIO):
-    """Text for a client of `lci mcp`: results have their ids, and hints name tools and their arguments."""
+    """A stream for a client of `lci mcp`: results written to it have ids, and hints name tools and their arguments."""
 
 
 class Layout(NamedTuple):
@@ -169,11 +169,11 @@ class Layout(NamedTuple):
     tools: bool = False  # for a client of `lci mcp`
 
     def words(self, shell: str, tools: str) -> str:
-        """A hint for the reader: a shell command, or for a client of `lci mcp` a tool."""
+        """Selects the wording of a hint: `tools` for a client of `lci mcp`, else `shell`."""
         return tools if self.tools else shell
 
     def id(self, id: str) -> str:
-        """The id of a result, for a reader without JSON."""
+        """The id of a result, preceded by blanks, for a client of `lci mcp`; "" for other readers."""
         return f"  {id}" if self.tools else ""
 
 
@@ -181,10 +181,12 @@ class Page:
     """A stream to which an answer is written as text, and the layout of its lines."""
 
     def __init__(self, file: IO[str], color: bool = False, width: int | None = None) -> None:
-        """Args:
-        file: Its encoding selects Unicode or ASCII signs, its type the wording of hints.
-        color: Whether to write ANSI colours.
-        width: Columns of the terminal; None for a pipe, where nothing is cut.
+        """Make a page.
+
+        Args:
+            file: The stream. Its encoding selects Unicode or ASCII signs, its type the wording of hints.
+            color: Whether to write ANSI colours.
+            width: Columns of the terminal; None for a pipe, where nothing is cut.
         """
         self.file = file
         signs = signs_for(getattr(file, "encoding", None))
@@ -194,7 +196,7 @@ class Page:
         self.file.writelines(line + "\n" for line in lines)
 
     def sentence(self, text: str, color: str = "warn", hanging: str = "  ") -> None:
-        """Write a sentence on as many lines as the terminal needs."""
+        """Write a sentence, wrapped to the width of the terminal."""
         self.lines(self.layout.style(line, color) for line in sentence(text, self.layout, hanging))
 
     def warning(self, text: object) -> None:
@@ -210,7 +212,7 @@ _CODES = {"path": "35", "line": "32", "match": "1;31", "bold": "1", "dim": "2", 
 
 
 def counts(numbers: Iterable[tuple[str, int]], signs: Signs, limit: int = 8) -> str:
-    """`python 300 · go 100 · +2 more`: largest first, then by name."""
+    """Text such as `python 300 · go 100 · +2 more`: the largest number first, equal numbers by name."""
     ordered = sorted(numbers, key=lambda item: (-item[1], item[0]))
     parts = [f"{visible_line(name)} {number:,}" for name, number in ordered[:limit]]
     if len(ordered) > limit:
@@ -227,13 +229,13 @@ def wrap_words(
     *,
     cut: bool = True,
 ) -> Iterator[str]:
-    """Wrap words over as many lines as the terminal needs; without a width, on one.
+    """Wrap words to the width of the terminal; without a width, all words are on one line.
 
     Args:
-        words: Each stays whole, unless it is longer than a line and `cut`.
+        words: The words. No word is broken, unless it is longer than a line and `cut` is set.
         start: The text before the first word, which may hold colour codes.
         hanging: The text before each further line.
-        used: Columns that `start` takes; by default those of its characters, so give it if `start` holds colour codes.
+        used: Columns that `start` takes; by default its number of characters, so needed if `start` has colour codes.
         cut: Whether a word that is longer than a line is cut; otherwise the terminal breaks it.
     """
     line, room, empty = start, width_of(start) if used is None else used, True
@@ -250,7 +252,7 @@ def wrap_words(
 
 
 def sentence(text: str, layout: Layout, hanging: str = "", used: int = 0) -> Iterator[str]:
-    """A sentence on as many lines as the terminal needs. A command in backquotes stays on one line if it fits on one;
+    """Wrap a sentence to the width of the terminal. A command in backquotes stays on one line if it fits on one;
     no word is cut.
 
     Args:
@@ -261,7 +263,7 @@ def sentence(text: str, layout: Layout, hanging: str = "", used: int = 0) -> Ite
 
 
 def wrap_items(text: str, layout: Layout, hanging: str = "", used: int = 0) -> Iterator[str]:
-    """As `sentence`, for `method 3 · field 2`, whose items stay on one line."""
+    """Wraps text such as `method 3 · field 2` as `sentence` does, but keeps each item on one line."""
     between = f" {layout.signs.dot} "
     items = text.split(between)
     return _fill(text, [*(item + between[:-1] for item in items[:-1]), items[-1]], layout, hanging, used)
@@ -280,13 +282,13 @@ def plural(number: int, noun: str) -> str:
 
 
 def shown_of(shown: int, total: int, noun: str, head: str = "") -> str:
-    """`12 files`, or `3 of 12 files` after `head` if not all are shown."""
+    """Text such as `12 files` or, if not all are shown, `3 of 12 files` after `head`."""
     count = plural(total, noun)
     return f"{head}{shown:,} of {count}" if shown < total else count
 
 
 def dropped_note(note: Mapping[str, int]) -> str:
-    """`3 results and 2 snippets`: what `--max-tokens` has dropped, given the `truncated` of the JSON."""
+    """Text such as `3 results and 2 snippets` on what `--max-tokens` has dropped; `note` is `truncated` of the JSON."""
     counted = {key.removesuffix("_dropped"): count for key, count in note.items() if key != "max_tokens" and count}
     nouns = {"changed": "change"}
     kinds = [plural(count, nouns.get(what, what.removesuffix("s"))) for what, count in counted.items()]
@@ -294,25 +296,25 @@ def dropped_note(note: Mapping[str, int]) -> str:
 
 
 def cut_lines(note: Mapping[str, int], layout: Layout) -> Iterator[str]:
-    """The note about what `--max-tokens` has dropped."""
+    """The lines of a note about what `--max-tokens` has dropped."""
     said = f"{layout.signs.warn} cut to {note['max_tokens']:,} tokens: {dropped_note(note)} dropped"
     yield from (layout.style(line, "warn") for line in sentence(said, layout, "    "))
 
 
 def goes_on(layout: Layout, shown: int, total: int, offset: int = 0) -> list[str]:
-    """The part of a footer that tells a client of `lci mcp` how to get the next results, if any."""
+    """A part of the footer that tells a client of `lci mcp` how to get the next results; [] if it is not needed."""
     following = offset + shown
     return [f"offset {following} goes on"] if layout.tools and shown and following < total else []
 
 
 def did_you_mean(name: str, near: Iterable[str]) -> str:
-    """The message for a name that no definition has, with similar names."""
+    """A message that no definition has this name, with similar names."""
     names = ", ".join(visible_line(found) for found in near)
     return f"nothing is named {visible_line(repr(name))}" + (f"; did you mean {names}?" if names else "")
 
 
 def footer_line(parts: Iterable[str], info: IndexInfo, layout: Layout) -> str:
-    """The footer of an answer, on one line if it fits: its parts, then what its index lacks."""
+    """The footer of an answer, on one line if it fits: its parts, then advice about the index."""
     said = f" {layout.signs.dot} ".join(filter(None, (*parts, info.advice)))
     lines = wrap_items(said, layout, "  ")
     return "\n".join(layout.style(line, "dim") for line in lines)

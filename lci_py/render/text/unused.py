@@ -1,4 +1,4 @@
-"""Unused definitions as text, by certainty."""
+"""`lci unused` as text: unused definitions, grouped by certainty."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def render(answer: UnusedAnswer, page: Page, *, footer: bool = True, each: bool 
     """Write an answer as text.
 
     Args:
-        footer: Whether to end with the number of results, and of what is not listed.
-        each: Whether to list all uncertain definitions, instead of the likeliest ones.
+        footer: Whether to end with the numbers of results and of definitions that are not listed.
+        each: Whether to list all uncertain definitions, instead of only the likeliest.
     """
     layout, shown = page.layout, len(answer.results)
     for certainty, group in groupby(answer.results, key=lambda one: one.certainty):

@@ -1,4 +1,4 @@
-"""Copies in a workspace: a result in a file that exists several times is shown once, and names the other places."""
+"""Folds copies in a workspace: a result in a file that exists several times is shown once, with the other paths."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Folding:
-    """Removes copies from the answers in a workspace."""
+    """Removes copies (results in files with the same content) from the answers in a workspace."""
 
     def __init__(
         self,
@@ -24,21 +24,23 @@ class Folding:
         with_content: Callable[[str], Sequence[str]],
         missing: Mapping[str, tuple[str, str]],
     ) -> None:
-        """Args:
-        sha: Returns the digest of a file by its path; "" if no other file can have the same content.
-        with_content: Returns the files with a content, by digest.
-        missing: Repositories that cannot be read: folder and reason.
+        """Takes the look-ups that find copies, and the repositories that cannot be read.
+
+        Args:
+            sha: Returns the digest of a file by its path; "" if no other file can have the same content.
+            with_content: Returns the files that have a content, by its digest.
+            missing: Maps the name of each repository that cannot be read to (folder, reason).
         """
         self._sha, self._with_content, self._missing = sha, cache(with_content), missing
 
     def folded(self, limit: int, ask: Callable[[int], Answer]) -> Answer:
-        """The first `limit` distinct results, and what is missing.
+        """The answer with the first `limit` distinct results, and the repositories that are missing.
 
-        `total` is their number if there are no more results. Otherwise it also counts copies, since the results beyond
-        the limit are not checked for copies.
+        If there are no more results, `total` is the number of distinct results. Otherwise it includes copies, since the
+        results beyond the limit are not checked.
 
         Args:
-            ask: Returns the answer with a given number of results; a shorter answer is the head of a longer one.
+            ask: Returns the answer with a given number of results; a shorter answer is the head of a longer answer.
         """
         asked = limit + 1  # one more shows whether there are more, since all others may be copies
         while True:
@@ -52,9 +54,9 @@ class Folding:
         return replace(answer, results=shown, total=total, has_more=more, degraded=degraded)
 
     def _without_copies(self, results: Sequence[Result]) -> list[Result]:
-        """The results without copies of earlier ones; each names the copies of its own file.
+        """The results without copies of earlier results; each result names the other files with its content.
 
-        A file that has changed since it was indexed is no copy of another.
+        A file that has changed since it was indexed does not count as a copy.
         """
         kept: dict[object, Result] = {}
         for result in results:
@@ -66,7 +68,7 @@ class Folding:
         return list(kept.values())
 
     def degraded(self) -> list[Degradation]:
-        """The repositories that are missing from an answer."""
+        """The entries of `degraded` for the repositories that are missing from an answer."""
         from lci_py.source.repository.workspace import WHY
 
         return [
@@ -76,7 +78,7 @@ class Folding:
 
 
 def folding(snapshot: Snapshot) -> Folding | None:
-    """The display rules for copies in a workspace; None for any other root."""
+    """The `Folding` for a workspace, which removes copies from answers; None if the root is no workspace."""
     from lci_py.source.repository.workspace import is_workspace, missing
 
     if not is_workspace(snapshot.root):

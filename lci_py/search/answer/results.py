@@ -1,6 +1,6 @@
-"""Makes results from index rows (snippet, staleness), and the envelope around them.
+"""Makes results (with snippet and staleness) from index rows, and the envelope around the results.
 
-A result's graph context is its callers, callees, imports and importers: short lists, with the full counts.
+The graph context of a result is its callers, callees, imports and importers: short lists, with the full counts.
 """
 
 from __future__ import annotations
@@ -56,11 +56,7 @@ class LineMatcher:
     def __init__(
         self, terms: Iterable[tuple[str, float]], phrases: Iterable[str] = (), forms: Iterable[str] = ()
     ) -> None:
-        """Args:
-        terms: As in `TextQuery`, with their weights.
-        phrases: Quoted texts.
-        forms: Terms that are other forms of a word of the query.
-        """
+        """Takes weighted terms (as in `TextQuery`), quoted phrases, and the terms that are only other word forms."""
         self._forms = frozenset(forms)
         # Integers, so that the order of addition does not matter.
         self._weights = {term: round(weight * 1000) for term, weight in terms}
@@ -70,16 +66,16 @@ class LineMatcher:
         self._known: dict[bytes, tuple[Match, ...]] = {}
 
     def weight(self, keys: Set[str]) -> tuple[int, int]:
-        """The total weight of the words and phrases of `keys`: of the query's own ones, and of other forms."""
+        """(own, forms): the total weight of the query's own words and phrases in `keys`, and of other word forms."""
         own = sum(self._weights.get(key, _PHRASE) for key in keys - self._forms)
         return own, sum(self._weights[key] for key in keys & self._forms)
 
     def found(self, lines: Sequence[bytes], phrases_from: int = 0) -> dict[int, list[Match]]:
-        """Index of a line to its matches, in the order of the lines.
+        """Maps the index of each line that has matches to these matches, in the order of the lines.
 
         Args:
             lines: The lines of a file.
-            phrases_from: The index of the first line whose phrases count.
+            phrases_from: The index of the first line in which phrases are looked for.
         """
         text = b"\n".join(lines)
         lower = text.lower()
@@ -114,7 +110,7 @@ class LineMatcher:
 
 
 def _lines_with(text: bytes, needle: bytes, ends: Sequence[int]) -> list[int]:
-    """The indices of the first `_MOST_LINES` lines that contain a text."""
+    """The indices of the first `_MOST_LINES` lines that contain the text `needle`."""
     found: list[int] = []
     at = text.find(needle)
     while at >= 0 and len(found) < _MOST_LINES:
@@ -133,7 +129,7 @@ class ShownLines(NamedTuple):
 
 
 def shown_rows(snapshot: Snapshot, units: Sequence[int], symbols: Mapping[int, int]) -> dict[int, Row]:
-    """The row of each unit or, if `symbols` has one, of a symbol in it."""
+    """Maps each unit (a definition or block) to its row or, if `symbols` has the unit, to the row of that symbol."""
     rows = snapshot.symbols.result_rows(units) if units else {}
     instead = {unit: symbols[unit] for unit in units if unit in symbols}
     if instead:
@@ -151,15 +147,15 @@ def result(
     wanted: LineMatcher | None = None,
     at: int | None = None,
 ) -> Result:
-    """One result from its row.
+    """Makes a result from an index row.
 
     Args:
-        row: The definition, or the block.
+        row: The row of a definition or a block.
         request: Determines how many lines are shown.
-        view: The view that found it.
-        score: In the unit of the mode.
-        wanted: Selects the lines to show; None shows the first ones.
-        at: The first of its lines that contains a quoted phrase.
+        view: The view that found the row.
+        score: The score in the unit of the mode.
+        wanted: Selects the lines to show; None shows the first lines.
+        at: The first line of the row that contains a quoted phrase.
     """
     stale = snapshot.freshness.changed(row["file"])
     if not stale and _max_lines(snapshot, request) > 0:
@@ -188,7 +184,7 @@ def result(
 
 
 def _short_signature(row: Row) -> str | None:
-    """The signature; of a constant's long signature only the beginning, since the rest is data."""
+    """The signature of a definition; the long signature of a constant is cut, since it ends in data."""
     signature: str | None = row["signature"]
     if signature is None or row["kind"] not in VALUED_KINDS or len(signature) <= _VALUE:
         return signature
@@ -205,7 +201,7 @@ def _max_lines(snapshot: Snapshot, request: SearchRequest) -> int:
 def _shown_lines(
     snapshot: Snapshot, row: Row, request: SearchRequest, wanted: LineMatcher | None, at: int | None, *, stale: bool
 ) -> ShownLines:
-    """The lines of a definition that match `wanted` best: its first ones, unless others match better."""
+    """The lines of a definition that match `wanted` best: the first lines, unless later lines match better."""
     own: int = row["line"]
     most, context = _max_lines(snapshot, request), request.context
     if most <= 0:
@@ -245,11 +241,11 @@ def _shown_lines(
 def _window(
     found: Mapping[int, Sequence[Match]], wanted: LineMatcher, own: int, lines: Sequence[bytes], most: int
 ) -> int:
-    """The index of the first of the `most` lines that, with a definition's own line, match a query best.
+    """The index of the first of the `most` lines that, together with a definition's own line, match a query best.
 
-    The definition's own line is always shown above, so the lines after it are chosen unless others match better. Ties
-    go to the lines with the best single line, then with the most matching lines, then to the first. Other forms of a
-    word only break ties between lines that match the query's own words equally.
+    The definition's own line is always shown above. So the lines that follow it are chosen unless other lines match
+    better. Ties go to the lines with the best single line, then with the most matching lines, then to the first lines.
+    Other forms of a word only break ties between lines that match the query's own words equally.
     """
     keys = {place: {key for _, _, key in line} for place, line in found.items()}
     weights = {place: wanted.weight(line)[0] for place, line in keys.items()}
@@ -273,7 +269,7 @@ def _window(
 
 
 def _marks(place: int, line: bytes, matches: Sequence[Match]) -> Iterator[tuple[int, int, int]]:
-    """The matches of the line number `place` as (place, start, end), in characters; adjacent matches are merged."""
+    """Converts the matches in a line into (place, start, end), in characters; adjacent matches are merged."""
     spans: list[list[int]] = []
     for start, end, _ in sorted(matches):
         if spans and start <= spans[-1][1]:
@@ -287,7 +283,7 @@ def _marks(place: int, line: bytes, matches: Sequence[Match]) -> Iterator[tuple[
 
 
 def _unchanged_chunks(snapshot: Snapshot, row: Row) -> list[tuple[int, int]]:
-    """The first and last lines of a unit's chunks, if all are unchanged though the file has changed elsewhere."""
+    """(first, last) line of each chunk of a unit; [] if a chunk has changed since the file was indexed."""
     lines = snapshot.reader.lines(row["file"])
     if row["unit"] is None or lines is None:
         return []
@@ -298,7 +294,7 @@ def _unchanged_chunks(snapshot: Snapshot, row: Row) -> list[tuple[int, int]]:
 
 
 def index_info(snapshot: Snapshot) -> IndexInfo:
-    """The envelope's `index` object. Call it when the answer has read everything that it needs."""
+    """The envelope's `index` object. Call this function last, when the answer has read all that it needs."""
     manifest = snapshot.manifest
     swept = snapshot.freshness.sweep()
     stale = len(swept.stale) + snapshot.freshness.changed_since(snapshot.reader.paths)
@@ -307,7 +303,7 @@ def index_info(snapshot: Snapshot) -> IndexInfo:
 
 
 def answer(snapshot: Snapshot, request: SearchRequest, results: Sequence[Result], total: int) -> Answer:
-    """The envelope around results."""
+    """Makes the envelope around the results."""
     return Answer(
         query=request.query,
         mode=request.mode,
@@ -323,7 +319,7 @@ SHOWN = 3
 
 
 def contexts(snapshot: Snapshot, rows: Sequence[Row]) -> list[GraphContext]:
-    """The graph context of each result. Whoever constructs an object of a type counts among the type's callers."""
+    """The graph context of each row. A function that constructs an object of a type is one of the type's callers."""
     if not rows:
         return []
     found = _surroundings(snapshot, snapshot.graph, rows)
@@ -339,7 +335,7 @@ def contexts(snapshot: Snapshot, rows: Sequence[Row]) -> list[GraphContext]:
 
 
 def _surroundings(snapshot: Snapshot, graph: GraphIndex, rows: Sequence[Row]) -> list[dict[str, tuple[list[int], int]]]:
-    """The graph neighbours of each row: for each relation the first nodes, ascending, and their total number."""
+    """The graph neighbours of each row: a dict from relation to (first nodes, ascending; total number of nodes)."""
     files = [graph.n_symbols + int(row["file_number"]) for row in rows]
     # A block's calls are its file's: the graph has no finer node for code outside definitions.
     own = [
@@ -365,7 +361,7 @@ def _surroundings(snapshot: Snapshot, graph: GraphIndex, rows: Sequence[Row]) ->
 def _first_neighbours(
     graph: GraphIndex, groups: Sequence[Sequence[int]], files: Sequence[int], *, incoming: bool
 ) -> list[tuple[list[int], int]]:
-    """The first `SHOWN` neighbours of each group's calls, then of each file's imports, ascending; and their number."""
+    """The neighbours by calls of each group, then by imports of each file: (first `SHOWN`, ascending; total number)."""
     import numpy as np
 
     from lci_py.index.shards.graph import CALLS, IMPORTS
@@ -388,7 +384,7 @@ def _first_neighbours(
 def links_of(
     symbols: SymbolicIndex, paths: Sequence[str], graph: GraphIndex, wanted: Collection[int]
 ) -> dict[int, GraphLink]:
-    """The link to show for each node in a context; a node that no longer exists has none."""
+    """Maps each node in a context to the link to show for it, without nodes that no longer exist."""
     found = {node: link for node in wanted if (link := graph.outside(node)) is not None}
     wanted = [node for node in wanted if node not in found]
     lambdas = {node: graph.lambda_at(node) for node in wanted if node >= graph.n_symbols + graph.n_files}

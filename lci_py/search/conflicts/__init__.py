@@ -1,1 +1,1 @@
-"""Several definitions of one symbol, and statements that disagree."""
+"""Finds symbols that have several contradicting definitions, and statements that disagree."""

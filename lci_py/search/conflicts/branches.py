@@ -1,7 +1,7 @@
 """Compares the definitions of this tree with those of other indexed branches, and lists the conflicts between them.
 
-Only files that differ are compared, and in them each definition's own text: a function that has moved within its file,
-or to another file that differs, is the same function.
+Only files that differ between the branches are compared, by the text of each definition. A function that has moved
+within its file, or to another file that differs, counts as the same function.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _LOCAL, _DECLARATION = "local", "declaration"
 def with_branches(
     snapshot: Snapshot, asked: Row, rows: Sequence[Row], found: tuple[DefinitionSite, ...]
 ) -> tuple[DefinitionSite, ...]:
-    """The definitions of one symbol here, with those on other branches that differ; () if there is only one.
+    """The definitions of one symbol in this tree, then its differing definitions on other branches; () if no conflict.
 
     Args:
         asked: The symbol's row.
         rows: All rows of its qualified name and language in this tree.
-        found: The definitions in this tree that contradict it.
+        found: The definitions in this tree that contradict each other; () if there is only one.
     """
     if snapshot.branches is None:
         return found
@@ -61,7 +61,7 @@ def with_branches(
 def of_branches(
     snapshot: Snapshot, request: ConflictsRequest, chosen: Collection[str] | None, found: Sequence[Conflict]
 ) -> list[Conflict]:
-    """All conflicts: those of this tree extended by other branches, and those that exist only between branches.
+    """All conflicts: those of this tree, extended by other branches, and those that exist only between branches.
 
     Args:
         request: Its filters and its name also select definitions that only other branches have.
@@ -97,7 +97,7 @@ def of_branches(
 
 
 def _conflict(snapshot: Snapshot, group: list[BranchDifference]) -> Conflict:
-    """The variants on branches of one definition of this tree, or of a name that this tree does not have."""
+    """A conflict between branches: the variants of one definition, or of a name that only other branches have."""
     here, row = group[0].here, group[0].row
     own = snapshot.manifest.branch
     sites = [_own_site(here, own)] if here is not None else []
@@ -110,7 +110,7 @@ def _conflict(snapshot: Snapshot, group: list[BranchDifference]) -> Conflict:
 
 
 def _own_site(row: Row, branch: str | None) -> DefinitionSite:
-    """The definition in this tree as a site; it is active if its condition holds on this machine."""
+    """A definition of this tree as a site; the site is active if its condition holds on this machine."""
     active = logic.holds(row["build_tag"], row["language"], this_machine()) is True
     return replace(_site(row, branch), active=active)
 
@@ -123,7 +123,7 @@ def _site(row: Row, branch: str | None) -> DefinitionSite:
 
 
 class BranchDifference(NamedTuple):
-    """A definition that differs on a branch, or that one side lacks. Rows as in `SymbolicIndex` and `BranchIndex`."""
+    """A definition that differs between this tree (`here`) and a branch (`there`); None for a side without it."""
 
     branch: str
     here: Row | None
@@ -131,7 +131,7 @@ class BranchDifference(NamedTuple):
 
     @property
     def row(self) -> Row:
-        """The definition here, or on the branch if this tree lacks it."""
+        """The row in this tree, or the row on the branch if this tree lacks the definition."""
         row = self.here if self.here is not None else self.there
         assert row is not None
         return row
@@ -140,7 +140,7 @@ class BranchDifference(NamedTuple):
 def differing_name(
     index: BranchIndex, qualified_name: str, language: str, here: Sequence[Row]
 ) -> list[BranchDifference]:
-    """How the definitions of one qualified name differ, branch by branch; `here` are all of this tree."""
+    """The differences in the definitions of one qualified name, by branch; `here` has all rows of this tree."""
     there: dict[str, list[Row]] = defaultdict(list)
     for row in index.same_name(qualified_name, language):
         there[row["branch"]].append(row)
@@ -154,7 +154,7 @@ def differing_name(
 
 
 def differing(index: BranchIndex, symbols: SymbolicIndex) -> Iterator[BranchDifference]:
-    """All definitions of a listed kind that differ, by branch, file and line; those only on the branch come last."""
+    """All differing definitions of the kinds in `_LISTED`, by branch, file and line; those only on a branch last."""
     for branch in index.names:
         names: dict[tuple[str, str], tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
         for side, rows in enumerate((symbols.in_files(list(index.statuses(branch))), index.rows(branch))):
@@ -170,13 +170,13 @@ Pair = tuple["Row | None", "Row | None"]
 
 
 def unlike(here: Sequence[Row], there: Sequence[Row]) -> list[Pair]:
-    """The definitions of one qualified name and language that differ between two sides, by file and line.
+    """The definitions of one qualified name and language that differ between this tree and a branch, by file and line.
 
     Args:
         here: This tree's definitions, in files that differ from the branch's.
         there: The branch's definitions, in the same files.
     Returns:
-        (here, there) for each definition; None where one side lacks it.
+        (here, there) for each definition; None for the side that lacks it.
     """
     groups: dict[Hashable, tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
     for side, rows in enumerate((here, there)):
@@ -221,7 +221,7 @@ def _unlike(here: list[Row], there: list[Row]) -> Iterator[Pair]:
 def _pair_rows(
     here: Iterable[Row], there: Iterable[Row], key: Callable[[Row], Hashable]
 ) -> tuple[list[tuple[Row, Row]], list[Row], list[Row]]:
-    """Pairs of rows with equal keys, in order, and the unpaired rows of either side."""
+    """(pairs, here, there): the pairs of rows with equal keys, in order, and the unpaired rows of each side."""
     waiting: dict[Hashable, deque[Row]] = defaultdict(deque)
     for row in there:
         waiting[key(row)].append(row)

@@ -1,6 +1,6 @@
-"""Decides which definitions of one symbol contradict each other: the rule of docs/conflicts.md, over rows.
+"""Decides which definitions of one symbol contradict each other, by the rule of docs/conflicts.md.
 
-Precision comes first: a definition that the rule cannot place is no conflict.
+A definition to which the rule cannot be applied with certainty is not reported as a conflict.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:
 
     class _Logic:
-        """Imports `search.conflicts.logic` when two conditions are compared: most results have one definition."""
+        """Imports `search.conflicts.logic` only when conditions are compared: most results have one definition."""
 
         def __getattr__(self, name: str) -> Any:
             from lci_py.search.conflicts import logic as found
@@ -57,17 +57,17 @@ class Site(NamedTuple):
 
     @property
     def rules(self) -> Rules:
-        """The conflict rules of its language."""
+        """The conflict rules of the site's language."""
         return rules_of(self.language)
 
     @property
     def group(self) -> str:
-        """The group of its kind: callable, type, value or module; "" for a kind that may be repeated."""
+        """The group of the site's kind: callable, type, value or module; "" for a kind that may be repeated."""
         return GROUPS.get(self.kind, "")
 
     @property
     def placed(self) -> str | None:
-        """The condition of the definition, joined with the one that its path suggests."""
+        """The definition's build condition, joined with the condition that its path suggests; None without either."""
         if self.inferred is None:
             return self.build_tag
         return join([self.build_tag or "", _WORD.sub(r"path(\g<0>)", self.inferred)])
@@ -116,7 +116,7 @@ _PARTS = frozenset({"accessor", "overload", "declaration", "partial", "expect", 
 def group_key(site: Site) -> tuple[str, ...]:
     """The key that all definitions of one symbol share.
 
-    Where files are linked together, the key leaves out the file and `definitions` narrows further.
+    In languages whose files are linked together, the key leaves out the file; `definitions` narrows the sites further.
     """
     rules, group = site.rules, site.group
     if rules.one_space:
@@ -140,11 +140,11 @@ def group_key(site: Site) -> tuple[str, ...]:
 def definitions(
     sites: Sequence[Site], branch: str | None, machine: Callable[[], logic.Machine]
 ) -> tuple[DefinitionSite, ...]:
-    """The defining sites of the first site's symbol if they are a conflict, ordered by file and line; else ().
+    """The contradicting definitions of the first site's symbol, by file and line; () if nothing contradicts that site.
 
     Args:
-        sites: The site asked about, then all others of its qualified name; those of another symbol, scope or overload
-            are ignored.
+        sites: The site asked about, then all other sites of its qualified name. Sites of another symbol, scope or
+            overload are ignored.
         branch: The branch that the index was built on.
         machine: Returns the machine that decides which site is active.
     """
@@ -176,7 +176,7 @@ def definitions(
 
 
 def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
-    """The sets of sites to compare with each other, the widest first; each ordered by file and line.
+    """The sets of sites to compare with each other, the widest set first; each set is ordered by file and line.
 
     Args:
         group: Sites with one group key, without those that `passed_over` excludes.
@@ -206,7 +206,7 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
 
 
 def _definition(site: Site) -> tuple[object, ...]:
-    """A key that two sites share if they are the same definition."""
+    """A key that two sites share if they are parts of the same definition, such as clauses of one function."""
     if "external" in site.traits:
         # `mod a;` twice, with different visibility: both mean the module's one file, unless an attribute names another.
         return site.file, *sorted(word for word in site.traits if word.startswith("path="))
@@ -216,7 +216,7 @@ def _definition(site: Site) -> tuple[object, ...]:
 
 
 def passed_over(site: Site) -> bool:
-    """Whether a site cannot be a second definition of anything, and is ignored."""
+    """Whether a site is ignored, because it cannot be a second definition of anything."""
     if site.kind not in GROUPS or site.name in _NO_NAMES or not _PARTS.isdisjoint(site.traits):
         return True
     if site.build_tag is not None and not _counts(site.build_tag or "", site.language):
@@ -225,7 +225,7 @@ def passed_over(site: Site) -> bool:
 
 
 def relate(sites: Sequence[Site]) -> list[str]:
-    """Each site's relation to the others: one of RELATIONS, "" if it contradicts none.
+    """The relation of each site to the other sites: one of RELATIONS, or "" if it contradicts none of them.
 
     Args:
         sites: The definitions of one symbol, by file and line.
@@ -248,7 +248,7 @@ def relate(sites: Sequence[Site]) -> list[str]:
 
 
 def _pair(one: Site, other: Site) -> str | None:
-    """The relation of two sites, the earlier first; None if they define different things, or that cannot be decided."""
+    """The relation of two sites, the earlier site first; None if they do not contradict each other, or if undecided."""
     language, rules = one.language, one.rules
     macro_kinds = (one.kind == "macro") + (other.kind == "macro")
     both = logic.together(one.build_tag, other.build_tag, language)
@@ -295,7 +295,7 @@ def _overlap_unless(saved: bool | None) -> str | None:
 
 
 def _one_program(one: Site, other: Site) -> bool:
-    """Whether a compiler that sees both definitions rejects them, so that they are not merely homonyms."""
+    """Whether a compiler that sees both definitions would reject them: they are not just two things with one name."""
     if one.name in _ENTRY_POINTS or _deliberate(one) or _deliberate(other) or _doubtful(one, other):
         return False
     rules = one.rules
@@ -311,7 +311,7 @@ def _one_program(one: Site, other: Site) -> bool:
 
 
 def _sequence(one: Site, other: Site) -> str | None:
-    """The relation of two sites in a language where a later definition replaces an earlier one."""
+    """The relation of two sites of a file in a language where a later definition replaces an earlier definition."""
     language, rules = one.language, one.rules
     if one.group in rules.reopened or rules.clauses:
         return None  # added to, or further clauses of one function
@@ -327,7 +327,7 @@ def _sequence(one: Site, other: Site) -> str | None:
 
 
 def _twice(one: Site, other: Site) -> bool:
-    """Whether it is an error that two definitions have one condition: a compiler rejects them, or the first is lost."""
+    """Whether two definitions under one condition are an error: a compiler rejects them, or the first one is lost."""
     rules, group = one.rules, one.group
     traits = one.traits | other.traits
     if _doubtful(one, other) or _deliberate(one) or _deliberate(other) or one.name in _ENTRY_POINTS:
@@ -368,18 +368,18 @@ def _twice(one: Site, other: Site) -> bool:
 
 
 def _doubtful(one: Site, other: Site) -> bool:
-    """Whether conditions, scopes or names may be missing because a file does not parse."""
+    """Whether the conditions, scopes or names of two sites may be wrong because a file does not parse."""
     sure = one.rules.sure
     return (one.broken or other.broken) and (sure is None or not sure.match(f"{one.kind} {one.file}"))
 
 
 def _matches(pattern: re.Pattern[str] | None, site: Site) -> bool:
-    """Whether a pattern of the rules, over kind, name and signature, matches a site."""
+    """Whether a pattern of the rules matches a site's kind, name and signature."""
     return pattern is not None and bool(pattern.search(f"{site.kind} {site.name}\n{site.signature}"))
 
 
 def _macro_words(site: Site) -> list[str]:
-    """The text of a macro as a compiler compares it, without blanks and comments; [] if it has more lines."""
+    """The words of a macro without comments, as a compiler compares them; [] if the macro has more than one line."""
     return [] if site.signature.endswith("\\") else _COMMENT.sub(" ", site.signature).split()
 
 
@@ -401,7 +401,7 @@ def _once(site: Site) -> bool:
 
 
 def _clause_word(site: Site) -> str:
-    """The keyword, as `def` or `defp`, that all clauses of an Elixir function share; "" for other languages."""
+    """The keyword (`def` or `defp`) with which a clause of an Elixir function begins; "" in other languages."""
     word = site.signature.partition(" ")[0]
     return word if word in site.rules.clause_words else ""
 
@@ -424,7 +424,7 @@ def _overload(site: Site) -> str:
 
 
 def _in_macro(site: Site) -> bool:
-    """Whether the name looks like a macro use that was parsed as a definition, or a macro generates the definition."""
+    """Whether the definition looks like a macro use that was parsed as a definition, or is generated by a macro."""
     if not site.rules.c_macros:
         return False
     head, _, rest = site.signature.partition(site.name)
@@ -434,7 +434,7 @@ def _in_macro(site: Site) -> bool:
 
 
 def _one_folder(one: Site, other: Site) -> bool:
-    """Whether two files of a folder belong to one program, so that it would define a name twice."""
+    """Whether two files lie in one folder and belong to one program, in which a name can be defined only once."""
     rules = one.rules
     if rules.project is not None:
         return one.kind == "module"
@@ -454,7 +454,7 @@ def _deliberate(site: Site) -> bool:
     """Whether a second definition is probably intended: test material, a test double, or an import that only checks
     whether a module exists.
 
-    A second test of the same name is not: the first one never runs.
+    A second test of the same name is not intended, since the first test then never runs.
     """
     if _MATERIAL.search(site.file) or site.signature == "import":
         return True
@@ -471,7 +471,7 @@ def _run_time(tag: str | None) -> tuple[str, ...]:
 
 
 def _chosen(site: Site) -> bool:
-    """Whether a variable's value depends on the platform rather than on a computation at run time."""
+    """Whether the condition of a variable's definition tests the platform, rather than a value computed at run time."""
     if site.rules.run_time or site.build_tag is None:
         return False
     return site.kind == "constant" or bool(_ENVIRONMENT.search(site.build_tag or "")) or bool(_run_time(site.build_tag))
@@ -479,7 +479,7 @@ def _chosen(site: Site) -> bool:
 
 @lru_cache(maxsize=4096)
 def _counts(tag: str, language: str) -> bool:
-    """Whether a conditional definition can coexist with other definitions."""
+    """Whether a definition with this condition counts: not if it is never built, or only a type checker sees it."""
     if logic.never(tag, language) or (rules_of(language).modules and "macro(" in tag):
         return False  # never built; or a macro decides that nobody knows
     # What only a type checker sees declares the definition beside it.
@@ -487,8 +487,9 @@ def _counts(tag: str, language: str) -> bool:
 
 
 def _guards(site: Site) -> bool:
-    """Whether a definition only takes effect if it, or its enclosing type, is not defined yet: `#ifndef f`, `unless
-    defined?(C)`."""
+    """Whether a definition only takes effect if its name, or its enclosing type, is not defined yet: `#ifndef f`,
+    `unless defined?(C)`.
+    """
     around = site.qualified_name.split(".")[-2:-1]
     names = [re.escape(name) for name in (site.name, *around) if site.build_tag and name and name in site.build_tag]
     if site.build_tag is None or not names:
@@ -498,13 +499,13 @@ def _guards(site: Site) -> bool:
 
 
 def _apart(one: Site, other: Site) -> bool:
-    """Whether sites in two files can coexist: no program has both, or one is a weak symbol that the other overrides."""
+    """Whether two sites can coexist: no program has both, or one is a weak symbol, which the other site overrides."""
     weak = ("weak" in one.traits) != ("weak" in other.traits)
     return weak or logic.together(one.build_tag, other.build_tag, one.language) is False or _placed_apart(one, other)
 
 
 def _placed_apart(one: Site, other: Site) -> bool:
-    """Whether the paths of two files suggest that no build has both; the relation is then `variant` at most."""
+    """Whether the paths of two files suggest that no build has both files; the relation is then `variant` at most."""
     if one.inferred == other.inferred:
         return False
     if one.kind == "module" or one.group in one.rules.reopened:
@@ -515,7 +516,7 @@ def _placed_apart(one: Site, other: Site) -> bool:
 
 
 def _told_by_path(sites: Sequence[Site]) -> bool:
-    """Whether only the paths of some definitions suggest that they belong to different builds."""
+    """Whether two of the definitions belong to different builds by their paths, but not by their conditions."""
     return any(
         _placed_apart(one, other) and logic.together(one.build_tag, other.build_tag, one.language) is not False
         for one, other in combinations(sites, 2)
@@ -539,7 +540,7 @@ def _active(sites: Sequence[Site], machine: logic.Machine) -> Site | None:
 
 
 def _scope_key(site: Site) -> str:
-    """The scope of a name: a folder, a file, or "" where files are linked together."""
+    """The scope of a site's name: a folder, a file, or "" in a language whose files are linked together."""
     if site.scope:
         return site.scope
     language, rules = site.language, site.rules
@@ -567,7 +568,7 @@ def _parameters_of(site: Site) -> str:
 
 @lru_cache(maxsize=4096)
 def _parameters(name: str, signature: str, group: str, language: str) -> str:
-    """A key that tells overloads apart: type parameters, parameter types, and what follows them."""
+    """A key that tells overloads apart: type parameters, parameter types, and the rest of the signature."""
     # In a signature on one line the end of a `//` comment cannot be found.
     head, _, rest = _COMMENT.sub(" ", signature).partition(name)
     rules = rules_of(language)

@@ -1,5 +1,6 @@
-"""Duplicate keys, of which one is lost. Those in code are in the index; those in JSON, YAML, properties, TOML, SQL,
-Make and protobuf files are read on demand."""
+"""Finds duplicate keys, of which one is lost. Duplicate keys in code are in the index; JSON, YAML, properties, TOML,
+SQL, Make and protobuf files are read on demand.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ KEY, TEXT = "key", "text"
 
 
 class Key(NamedTuple):
-    """A key of a file."""
+    """An occurrence of a key in a file."""
 
     scope: int  # the same for keys of which one replaces the other
     text: str  # the same for the same key
@@ -47,7 +48,7 @@ class Key(NamedTuple):
 
 
 class Twice(NamedTuple):
-    """A duplicate key, and its lines."""
+    """A duplicate key, with the lines of its first and its second occurrence."""
 
     name: str
     first: int
@@ -72,7 +73,7 @@ def _reader(base: str) -> Callable[[str], Iterator[Key]] | None:
 
 
 def twice(path: str, text: str) -> list[Twice]:
-    """The duplicate keys of a file; one that is given three times is one mistake."""
+    """The duplicate keys of a file; a key that occurs three times is listed once."""
     reader = _reader(path.rpartition("/")[2].lower())
     if reader is None or _TEMPLATE.search(text):
         return []
@@ -160,7 +161,7 @@ def _properties(text: str) -> Iterator[Key]:
 
 
 def _tables(text: str) -> Iterator[Key]:
-    """Duplicate keys of TOML and INI: each key at the left margin, below the header of its table."""
+    """The keys of a TOML or INI file that begin at the left margin; the scope of a key is the header of its table."""
     scope = 0  # the line of the head
     closing = ""  # what ends a value over several lines
     for number, line in enumerate(text.split("\n"), 1):
@@ -205,7 +206,7 @@ def _proto(text: str) -> Iterator[Key]:
 
 
 def _sql(text: str) -> Iterator[Key]:
-    """Tables that an SQL script creates twice, unless it drops or renames them in between."""
+    """The tables that an SQL script creates; dropping or renaming a table begins a new scope."""
     scope = 0  # the line since which nothing is dropped or renamed
     for number, line in enumerate(text.split("\n"), 1):
         if re.match(r"(?i)\s*(?:drop|alter)\b", line):
@@ -218,12 +219,12 @@ def _sql(text: str) -> Iterator[Key]:
 def all_of(
     snapshot: Snapshot, passes: Callable[..., bool], is_new: Callable[[str, str, str], bool] | None
 ) -> Iterator[Conflict]:
-    """All duplicate keys as conflicts.
+    """All duplicate keys of a repository, as conflicts.
 
     Args:
         snapshot: The open index.
         passes: A filter on file, language, kind, symbol and qualified name.
-        is_new: Whether the duplicate is new, by path, `key` and name; None to list all.
+        is_new: Whether a duplicate is new, by its path, the word `key` and its name; None to list all.
     """
     rows = [
         (row.file, row.language, row.qualified_name, Twice(row.name, row.line - int(row.value), row.line))

@@ -1,4 +1,4 @@
-"""All conflicts of a repository: applies the rule of `definitions` to every name that is defined more than once."""
+"""Finds all conflicts of a repository: applies the rule of `definitions` to each name with several definitions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _HEAD_LINES = 20
 
 
 def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
-    """Every symbol with several definitions of which one passes the filters, gravest first, then by file and line.
+    """All conflicts in which a definition passes the filters, the most serious first, then by file and line.
 
     Raises:
         BadGlobError, UsageError: A filter, or the revision, cannot be used.
@@ -80,7 +80,7 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
 def _select_listed(
     snapshot: Snapshot, request: ConflictsRequest, found: list[Conflict]
 ) -> tuple[list[Conflict], dict[str, int]]:
-    """The conflicts to list, in order; and how many were left out as harmless, as vendored or as generated."""
+    """(listed, left out): the conflicts to list, in order; and the number left out by relation, or as foreign code."""
     if request.relations:
         found = [one for one in found if any(site.relation in request.relations for site in one.definitions)]
     if request.all or request.name:
@@ -100,7 +100,7 @@ def _select_listed(
 
 
 def _is_foreign(snapshot: Snapshot, file: str) -> bool:
-    """Whether a file is vendored or generated."""
+    """Whether a file is vendored (copied from another project) or generated."""
     return (
         bool(_VENDORED.search(file))
         or is_generated_name(file)
@@ -114,7 +114,7 @@ def _order(one: Conflict) -> tuple[int, str, int, str]:
 
 
 def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None) -> Iterator[Conflict]:
-    """The conflicts of this tree that involve a `chosen` definition."""
+    """The conflicts between definitions of this tree; if `chosen` is given, those that involve one of these ids."""
     branch = snapshot.manifest.branch
     for rows in snapshot.symbols.duplicate_names(MAX_SITES):
         if chosen is not None and not any(row["id"] in chosen for row in rows):
@@ -142,7 +142,7 @@ def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None) -> Iterator[Con
 
 
 def _witness(sites: Sequence[Site], found: Sequence[DefinitionSite]) -> str:
-    """A situation in which two overlapping definitions both exist, in words; "" if none overlap."""
+    """Describes a situation in which two overlapping definitions both exist; "" if no definitions overlap."""
     places = {(one.file, one.line) for one in found if one.relation == "overlap"}
     clashing = [site for site in sites if (site.file, site.line) in places]
     pairs = ((a, b) for a, b in combinations(clashing, 2) if a.build_tag != b.build_tag)
@@ -150,12 +150,12 @@ def _witness(sites: Sequence[Site], found: Sequence[DefinitionSite]) -> str:
 
 
 def _gravest(definitions: tuple[DefinitionSite, ...]) -> str:
-    """The most serious relation among the definitions, which names the whole conflict."""
+    """The most serious relation among the definitions, which becomes the relation of the whole conflict."""
     return min((site.relation for site in definitions), key=RELATIONS.index)
 
 
 def _askers(sites: list[Site]) -> Iterator[Site]:
-    """A representative site for each set of definitions that the sites of a group may form (in several programs)."""
+    """One site for each set of definitions to compare; the sites of a group may belong to several programs."""
     seen: set[tuple[str, int]] = set()
     for site in sorted(sites, key=lambda site: (site.file, site.line)):
         if (site.file, site.line) not in seen:

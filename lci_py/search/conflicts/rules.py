@@ -1,4 +1,4 @@
-"""The effect of a second definition of a name, by language: `[conflicts]` of language.toml (see docs/languages.md)."""
+"""Says what a second definition of a name does, by language: `[conflicts]` of language.toml (see docs/languages.md)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Rules(NamedTuple):
-    """The rules of one language. The defaults apply to languages without a table."""
+    """The conflict rules of one language. The defaults apply to languages without a table `[conflicts]`."""
 
     dialect: str = ""  # module and name of its conditions as logic, below `logic`
     second: str = (
@@ -66,7 +66,7 @@ _PATTERNS = frozenset({"project", "not_types", "exempt", "repeatable", "sure"})
 
 @cache
 def rules_of(language: str) -> Rules:
-    """The rules of a language."""
+    """The conflict rules of a language."""
     given: dict[str, Any] = {}
     for key, value in table_of(language).get("conflicts", {}).items():
         given[key] = lazily(value) if key in _PATTERNS else frozenset(value) if isinstance(value, list) else value

@@ -1,10 +1,9 @@
-"""What other files determine about a Rust definition: conditions on module declarations and macros, and its
-scope.
+"""Determines what other files say about a Rust definition: conditions of module declarations and macros, and its scope.
 
 A file is a module because another file declares it, perhaps under a condition: `#[cfg(unix)] mod unix;`. A macro such
-as tokio's `cfg_net!` puts `#[cfg]` before the items it is given, and is mostly defined in a file of its own. Both are
-stored with the definitions of the modules and macros (`source/conditions/rust.py`), so that a file costs a few look-ups
-by name here, however large the repository is.
+as tokio's `cfg_net!` puts `#[cfg]` before the items that it contains; it is mostly defined in a file of its own. Both
+conditions are stored with the definitions of the modules and macros (`source/conditions/rust.py`). So a file costs a
+few look-ups by name here, however large the repository is.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _SELECT = (
 
 
 class _Module(NamedTuple):
-    """A declaration `mod name;` of a module in a file of its own."""
+    """A declaration `mod name;`, whose module is in a file of its own."""
 
     file: str
     segment: int
@@ -61,7 +60,7 @@ class _Lead(NamedTuple):
 
 
 class Modules:
-    """The Rust modules of one index; each answer is cached."""
+    """Answers questions about the Rust modules of one index; each answer is cached."""
 
     def __init__(self, symbols: SymbolicIndex) -> None:
         self._symbols = symbols
@@ -81,7 +80,7 @@ class Modules:
 
         Args:
             path: The path of the definition's file, relative to the root.
-            build_tag: Its condition in the index. The condition of an unknown macro stays `macro(name)`.
+            build_tag: The definition's condition in the index. The condition of an unknown macro stays `macro(name)`.
         """
         key = (path, build_tag)
         if key not in self._tags:
@@ -89,14 +88,14 @@ class Modules:
         return self._tags[key]
 
     def condition(self, path: str) -> str | None:
-        """The condition under which a file is part of a build, as far as other files say; None if there is none."""
+        """The condition under which a file is part of a build, according to other files; None if they state none."""
         return self._condition(path, 0)
 
     def scope(self, path: str, qualified_name: str = "") -> str:
         """A key that the variants of one definition share: definitions with different scopes are different things.
 
-        It is the item's path in its crate, as re-exported by `pub use`, with the declared name of a module instead of
-        its file's: `#[path]` may give one module several files.
+        The key is the item's path in its crate, as re-exported by `pub use`. It has the declared name of a module and
+        not the name of its file, since `#[path]` may give one module several files.
 
         Args:
             path: The path of the file, relative to the root.
@@ -118,7 +117,7 @@ class Modules:
         return f"{at}::{'.'.join(name for name, _, _ in found)}"
 
     def _handed_on(self, found: list[_Part], module: _Module, *, is_root: bool) -> list[_Part]:
-        """The shortest path by which `use` items re-export an item in the module that declares `module`."""
+        """The path `found` of an item, shortened by the `use` items in the file that declares `module`."""
         uses = self._uses(module, is_root)
         for _ in range(_MAX_STEPS):
             names = [name for name, _, _ in found]
@@ -136,7 +135,7 @@ class Modules:
         return found
 
     def _is_public(self, path: str, name: str) -> bool:
-        """Whether `use module::*` includes an item of a file. This is not known for items in a macro call."""
+        """Whether `use module::*` includes an item of a file; True for an item in a macro call, as it is unknown."""
         if (path, name) not in self._public:
             seen = "s.exported OR s.signature LIKE 'pub%' OR instr(s.build_tag, 'macro(')"
             self._public[path, name] = bool(
@@ -163,7 +162,7 @@ class Modules:
         return self._conditions[path]
 
     def _expand_macros(self, tag: str | None, path: str, inside: tuple[str, ...] = ()) -> str | None:
-        """A condition with each `macro(name)` expanded, except for those in `inside`, which are being expanded."""
+        """A condition with each `macro(name)` expanded, except the macros in `inside`, which are being expanded."""
         if tag is None or "macro(" not in tag:
             return tag
         parts = []
@@ -174,7 +173,7 @@ class Modules:
         return all_of(parts)
 
     def _macro(self, name: str, path: str, inside: tuple[str, ...]) -> str:
-        """The condition that a macro puts before its items in a file; `macro(name)` if it is unknown."""
+        """The condition that a macro puts before its items in the file `path`; `macro(name)` if it is unknown."""
         rows = self._macros.get(name)
         if rows is None:
             rows = self._macros[name] = [
@@ -197,7 +196,7 @@ class Modules:
     # --- declarations -------------------------------------------------------------------------------------------
 
     def _leads(self, path: str, depth: int = 0) -> list[_Lead]:
-        """The declarations that make a file a module."""
+        """The declarations `mod name;` that make a file a module."""
         known = self._leading.get(path)
         if known is not None or depth > _MAX_STEPS:
             return known or []
@@ -215,7 +214,7 @@ class Modules:
         return self._leading[path]
 
     def _read(self, name: str) -> None:
-        """Read the declarations of modules with a name; the first call also reads those with `#[path]`."""
+        """Read the declarations of modules called `name`; the first call also reads all declarations with `#[path]`."""
         if not self._names_read:
             # The name of such a module need not be that of its file.
             self._take_down(self._rows(f"{_IS_MODULE} AND instr(s.traits, 'path=')", []))
@@ -239,7 +238,7 @@ class Modules:
         ]
 
     def _uses(self, module: _Module, is_root: bool) -> dict[str, dict[str, str]]:
-        """The items that the file of a module imports: by module, the local name of each item, or `*`."""
+        """Maps each module that the file of `module` imports from to a dict from an item (or `*`) to its local name."""
         key = (module.segment, module.number)
         if key not in self._imports:
             found: dict[str, dict[str, str]] = {}
@@ -258,14 +257,14 @@ class Modules:
 
 
 def all_of(conditions: Iterable[str | None]) -> str | None:
-    """The conjunction of conditions; None if there are none, "0" if one of them never holds."""
+    """The conjunction of conditions; None if no condition is set, "0" if one of them never holds."""
     given = [condition for condition in conditions if condition]
     made = "0" if "0" in given else join(given)
     return clip(made, _MAX_TEXT) if made is not None else None
 
 
 def one_of(conditions: Iterable[str]) -> str:
-    """The disjunction of conditions: "0" if there are none, "" if one always holds."""
+    """The disjunction of conditions: "0" if there are none, "" if one of them always holds."""
     options = list(dict.fromkeys(one for one in conditions if one != "0"))
     return "" if "" in options else clip(any_of(options), _MAX_TEXT) or "0"
 
@@ -284,13 +283,13 @@ def _modules(rows: Iterable[tuple[int, sqlite3.Row]]) -> list[_Module]:
 
 
 def _own_folder(file: str) -> str:
-    """The folder of a file's submodules, judging by its name."""
+    """The folder that contains the submodules of a file, judging by the file's name."""
     folder, base = posixpath.split(file)
     return folder if base in _ROOTS else posixpath.join(folder, base.removesuffix(".rs"))
 
 
 def _leading(module: _Module, start: str) -> Iterator[tuple[str, _Lead]]:
-    """The files that a module may be in, if its parent's submodules are in the folder `start`."""
+    """(path, declaration) of each file that a module may be in, if its parent's submodules are in `start`."""
     inside = posixpath.join(start, *module.inside)
     written = [note[5:].partition("?") for note in module.notes if note.startswith("path=")]
     for place, _, quoted in written or [("", "", "")]:
@@ -305,6 +304,6 @@ def _leading(module: _Module, start: str) -> Iterator[tuple[str, _Lead]]:
 
 
 def _shared_folders(one: str, other: str) -> int:
-    """The number of leading folders that two paths share; a file is nearer to itself than to all others."""
+    """The number of leading folders that two paths share; for two equal paths also the file counts."""
     mine, theirs = one.split("/"), other.split("/")
     return next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), len(mine))

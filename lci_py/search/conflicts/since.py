@@ -1,5 +1,6 @@
-"""`lci conflicts --diff`: the conflicts that a change adds. A conflict is new if one of its definitions, or the
-condition of one, is new since the commit; a disagreement is new if a file stated another value before."""
+"""Finds the conflicts that a change adds, for `lci conflicts --diff`. A conflict is new if one of its definitions, or
+the condition of a definition, is new since the commit; a disagreement is new if a file stated another value before.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ _Value = tuple[str, str, str]
 
 
 class Since(NamedTuple):
-    """What is new since a commit."""
+    """The files, definitions and values that are new since a commit."""
 
     branch: str | None  # that is checked out
     commit: str | None  # None in a workspace, where each repository has its own
@@ -46,7 +47,7 @@ class Since(NamedTuple):
     uncompared: tuple[str, ...] | None = None  # repositories of a workspace without git, or without the revision
 
     def adds(self, conflict: Conflict) -> bool:
-        """Whether a conflict is new."""
+        """Whether a conflict is new: it has several definitions, of which one in this tree is new."""
         # What another branch lacks is new to every branch that adds anything.
         here = [site for site in conflict.definitions if site.branch == self.branch]
         return len(conflict.definitions) > 1 and any((site.file, site.line) in self.definitions for site in here)
@@ -61,10 +62,10 @@ class Since(NamedTuple):
 
 
 def since(snapshot: Snapshot, revision: str) -> Since:
-    """What the work tree adds to a commit, including untracked files.
+    """Compares the work tree, including untracked files, with a commit.
 
-    In a workspace, each repository is compared with its own commit of that name; a definition that moved from one
-    repository to another is not new.
+    In a workspace, each repository is compared with its own commit of the name `revision`; a definition that moved from
+    one repository to another is not new.
 
     Raises:
         UsageError: There is no such revision, or no git work tree; in a workspace, not in any repository.
@@ -77,7 +78,7 @@ def since(snapshot: Snapshot, revision: str) -> Since:
 
 
 class _Before(NamedTuple):
-    """The files that differ, and their former definitions and values."""
+    """The files that differ from the commit, and the definitions and values that they had in it."""
 
     files: set[str]
     definitions: Counter[_Definition]
@@ -85,7 +86,7 @@ class _Before(NamedTuple):
 
 
 def _compare(snapshot: Snapshot, revision: str, found: _Before, root: Path, prefix: str) -> str:
-    """Collect the former content of a folder, whose paths from the root begin with `prefix`; returns the commit."""
+    """Add to `found` the former content of the files that differ in the folder `root`; returns the commit."""
     if git_root(root) is None:
         raise UsageError(f"{root} is not in a git work tree", hint="leave out --diff")
     parted = revision.endswith(_PARTED)
@@ -119,7 +120,7 @@ def _tells(path: str) -> bool:
 
 
 def _read(snapshot: Snapshot, path: str, data: bytes, old: Counter[_Definition], before: set[_Value]) -> None:
-    """Collect the definitions and stated values of a file."""
+    """Add the definitions of a former file to `old`, and the values that it stated to `before`."""
     language = detect(path, data[:HEAD_BYTES])
     flags = tuple(snapshot.manifest.settings.get("feature_flags", ()))
     record = define_data(path, data, language, flags=flags) if language != TEXT else None
@@ -137,7 +138,7 @@ def _read(snapshot: Snapshot, path: str, data: bytes, old: Counter[_Definition],
 
 
 def _new_definitions(snapshot: Snapshot, files: Iterable[str], old: Counter[_Definition]) -> Iterable[tuple[str, int]]:
-    """The definitions that the files did not have before; one that has moved to another file is not new."""
+    """(file, line) of each definition that is not in `old`; a definition that moved to another file is not new."""
     rows = snapshot.symbols.in_files(list(files))
     for row in rows:
         key = (row["qualified_name"], row["kind"], row["build_tag"])

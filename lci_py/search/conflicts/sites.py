@@ -23,8 +23,8 @@ MAX_SITES = 400
 
 
 def with_conflicts(snapshot: Snapshot, answer: Answer) -> Answer:
-    """The answer with `conflict` and `definitions` on every result that has several defining sites, and with the
-    disagreements between sources about its subject.
+    """Adds `conflict` and `definitions` to each result of an answer that has contradicting definitions, and adds the
+    disagreements between sources about a value in the results.
     """
     return replace(
         answer,
@@ -34,8 +34,7 @@ def with_conflicts(snapshot: Snapshot, answer: Answer) -> Answer:
 
 
 def _disagreements(snapshot: Snapshot, answer: Answer) -> tuple[dict[str, Any], ...]:
-    """Disagreements between sources on a value that the answer is about. Most answers have none, so the check imports
-    nothing."""
+    """The contradicted comments in the lines of the results, as entries; mostly none, and then nothing is imported."""
     stated = snapshot.symbols.files_with_stated_values()
     if not any(result.file in stated for result in answer.results):
         return ()
@@ -52,7 +51,7 @@ def _with_sites(snapshot: Snapshot, result: Result) -> Result:
 def definition_sites(
     snapshot: Snapshot, symbol_id: str, language: str, qualified_name: str | None
 ) -> tuple[DefinitionSite, ...]:
-    """The contradicting definitions of one symbol, () if there are none."""
+    """The contradicting definitions of one symbol; () if there are none."""
     if not qualified_name:
         return ()
     rows = snapshot.symbols.same_name(qualified_name, language, MAX_SITES)
@@ -82,7 +81,7 @@ def _machine() -> Machine:
 
 
 def sites_of(snapshot: Snapshot, row: Row) -> list[Site]:
-    """A definition as a site; and, if another branch of the file imports its name, that import as another site."""
+    """The site of a definition; and a second site if its file imports the same name under another condition."""
     site = site_of(snapshot, row)
     noted = next((word for word in site.traits if word.startswith("import=")), None)
     if noted is None:
@@ -102,7 +101,7 @@ def sites_of(snapshot: Snapshot, row: Row) -> list[Site]:
 
 
 def site_of(snapshot: Snapshot, row: Row) -> Site:
-    """A definition as a site, with its row's condition and conditions from other files."""
+    """The site of a definition, with the conditions from its row, from its path and from other files."""
     language, file, tag = row["language"], row["file"], row["build_tag"]
     if rules_of(language).modules:
         tag = _rust_modules(snapshot.symbols).tag(file, tag)
@@ -115,7 +114,7 @@ def site_of(snapshot: Snapshot, row: Row) -> Site:
 
 
 def _unconditional(snapshot: Snapshot, row: Row) -> Site:
-    """A definition as a site, from its row alone, without its conditions."""
+    """The site of a definition, without the conditions that its path or other files add."""
     language, file = row["language"], row["file"]
     return Site(
         symbol_id=row["id"],
@@ -139,7 +138,7 @@ def _unconditional(snapshot: Snapshot, row: Row) -> Site:
 
 
 def _program(symbols: SymbolicIndex, row: Row) -> str:
-    """The file, for a Go definition in a folder with several programs, which are separate packages; else ""."""
+    """The path of a Go definition's file if its folder has several programs, which are separate packages; else ""."""
     if rules_of(row["language"]).scope != "folder" or not row["qualified_name"].startswith("main."):
         return ""
     return row["file"] if row["file"].rpartition("/")[0] in _folders_of_programs(symbols, row["language"]) else ""
@@ -153,7 +152,7 @@ def _folders_of_programs(symbols: SymbolicIndex, language: str) -> frozenset[str
 
 @lru_cache(maxsize=1)
 def _rust_modules(symbols: SymbolicIndex) -> Modules:
-    """The Rust modules, read once per index."""
+    """The Rust modules of an index, kept until another index is asked about."""
     from lci_py.search.conflicts.rust_modules import Modules
 
     return Modules(symbols)

@@ -1,5 +1,6 @@
-"""The entries of the envelope's `conflicts`: comments that state another default than the code beside them, versions
-that differ, and views whose best results differ. docs/conflicts.md has the rules."""
+"""Makes the entries of the envelope's `conflicts`: comments that state another default than the code beside them,
+versions that differ, and views whose best results differ. docs/conflicts.md has the rules.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def for_results(snapshot: Snapshot, results: Sequence[Result]) -> tuple[dict[str, Any], ...]:
-    """The disagreements with a statement in the lines of a result."""
+    """Entries for the comments that contradict the code beside them, where a result shows the comment or the code."""
     lines = [(result.file, range(result.line, result.end_line + 1)) for result in results]
     return tuple(
         _entry(said, code)
@@ -38,10 +39,10 @@ def all_of(
 
     Args:
         snapshot: The open index.
-        filters: Filters on the definition with the comment.
+        filters: Filters on the definition to which the comment belongs.
         name: A name, qualified name or glob, perhaps after `FILE::`; "" for any.
-        is_new: Whether a stated value is new; of each disagreement one must be. None to list all.
-        has_version: The same for a version statement, by path, subject and value.
+        is_new: Whether a stated value is new: a disagreement needs at least one new value. None to list all.
+        has_version: Whether a version statement is new, by path, subject and value. None to list all.
     """
     passes = row_test(filters, name)
     found = tuple(
@@ -64,12 +65,12 @@ def all_of(
 
 
 def _contradicted(index: SymbolicIndex) -> Iterator[tuple[StatedValue, StatedValue]]:
-    """Contradicted comments with the code beside them, without tests, and without code that has several variants."""
+    """(comment, code) for each comment that the code beside it contradicts, without tests and code with variants."""
     return (pair for pair in contradicted_comments(index) if not any(row.is_test or row.conditioned for row in pair))
 
 
 def _entry(said: StatedValue, code: StatedValue) -> dict[str, Any]:
-    """An entry of the envelope: the code's value counts, and the comment is what should be corrected."""
+    """An entry of the envelope, which says that the code's value counts and the comment should be corrected."""
     place, beside = f"{said.file}:{said.line}", f"{code.file}:{code.line}"
     where = "the same line" if said.line == code.line else f"its comment in {place}"
     both = is_number(code.value) and is_number(said.value)
@@ -86,12 +87,12 @@ _NEAR_THE_TOP = 3
 
 
 def between_views(snapshot: Snapshot, outcome: Outcome) -> tuple[dict[str, Any], ...]:
-    """The disagreement of the views dense and bm25: the first file of neither is among the first three results of the
-    other. () if there is none, or if the query spells out what it looks for.
+    """An entry if the views dense and bm25 disagree: the first file of each view is not among the first three results
+    of the other view. () if they agree, or if the query spells out a name or a literal text.
 
-    Of 560 judged questions, 92 have one, and the first result is in a right file for 62 of 100 of them; for 82 of 100
-    of the others. Where it is wrong, one of the two results named here is right in a third of the cases
-    (`tests/quality/confidence.py --views`).
+    Of 560 judged questions, the views disagree on 92. The first result is in a right file for 62 % of these, and for
+    82 % of the other questions. Where the first result is wrong, one of the two results named here is right in a third
+    of the cases (`tests/quality/confidence.py --views`).
 
     Raises:
         IndexError_: The symbolic shard cannot be used.

@@ -1,6 +1,6 @@
-"""Version statements that differ between the files of one project: its own version, and the oldest supported language.
+"""Finds versions that differ between files of one project: its own version, or the oldest supported language version.
 
-Manifests, modules, changelogs, documents and CI files are read on demand: they are few and small.
+Manifests, modules, changelogs, documents and CI files are read on demand, since they are few and small.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Statement(NamedTuple):
 
     @property
     def number(self) -> Version:
-        """The version without trailing zeros: 1.2 is 1.2.0."""
+        """The version as numbers, without trailing zeros, so that 1.2 equals 1.2.0."""
         parts = [int(part) for part in self.value.split(".")]
         while len(parts) > 1 and not parts[-1]:
             parts.pop()
@@ -83,7 +83,7 @@ def _rules() -> tuple[_Rule, ...]:
 
 @cache
 def _languages() -> dict[str, tuple[str, ...]]:
-    """By language, patterns of sentences that state its oldest version."""
+    """Maps a language to patterns of sentences that state the oldest supported version of the language."""
     table = shared_table("versions")
     said = table["said"].strip().replace("{N}", _N)
     return {
@@ -141,7 +141,7 @@ def _releases(path: str, text: str) -> Iterator[Statement]:
 
 
 def disagreements(snapshot: Snapshot) -> list[tuple[tuple[Statement, ...], dict[str, Any]]]:
-    """The contradicting versions in a project: the statements, and the entry of the envelope's `conflicts`."""
+    """The contradicting versions of a repository, each as (statements, entry of the envelope's `conflicts`)."""
     texts: dict[str, str] = {}
     paths = [*snapshot.symbols.paths(), *workflows(snapshot.root)]
     for path in [path for path in dict.fromkeys(paths) if reads(path)][:_MAX_FILES]:
@@ -151,7 +151,7 @@ def disagreements(snapshot: Snapshot) -> list[tuple[tuple[Statement, ...], dict[
 
 
 def workflows(root: Path) -> list[str]:
-    """GitHub's workflow files. They lie in a hidden folder and so are not in the index."""
+    """The paths of GitHub's workflow files, which are not in the index because their folder is hidden."""
     folder = root / ".github" / "workflows"
     if folder.is_symlink() or folder.parent.is_symlink() or not folder.is_dir():
         return []
@@ -161,7 +161,7 @@ def workflows(root: Path) -> list[str]:
 
 
 def compare(texts: dict[str, str]) -> list[tuple[tuple[Statement, ...], dict[str, Any]]]:
-    """As `disagreements`, given path to content of the files."""
+    """The contradicting versions, as from `disagreements`; `texts` maps the paths of files to their contents."""
     written = {path: name for path, text in texts.items() if _MANIFEST.search(path) and (name := _name(text))}
     names = {path: _plain(name) for path, name in written.items()}
     shown = {_plain(name): name for name in written.values()}
@@ -206,7 +206,7 @@ def compare(texts: dict[str, str]) -> list[tuple[tuple[Statement, ...], dict[str
 
 
 def _of_all_parts(folders: dict[str, list[Statement]]) -> Iterator[Statement]:
-    """The language requirements that all manifests of a repository share; used if the root has no manifest."""
+    """The oldest version of each language on which all manifests agree; none if the root has a manifest."""
     for language in _languages():
         asked = [row for rows in folders.values() for row in rows if (row.subject, row.how) == (language, "oldest")]
         if len({row.number for row in asked}) == 1 and all("/" in row.file for row in asked):
@@ -214,7 +214,7 @@ def _of_all_parts(folders: dict[str, list[Statement]]) -> Iterator[Statement]:
 
 
 def _projects_of(path: str, name: str, members: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
-    """The projects, as (folder, name), whose version a file states."""
+    """(folder, name) of each project whose version is stated in a file."""
     folder, _, base = path.rpartition("/")
     if name:
         yield folder, name
@@ -288,10 +288,10 @@ def _plain(name: str) -> str:
 def all_of(
     snapshot: Snapshot, passes: Callable[[str], bool], is_new: Callable[[str, str, str], bool] | None
 ) -> tuple[dict[str, Any], ...]:
-    """All disagreements of a repository on versions.
+    """All disagreements on versions in a repository, as entries of the envelope.
 
     Args:
-        passes: A filter on paths; one statement of a disagreement must pass it.
+        passes: A filter on paths, which at least one statement of a disagreement must pass.
         is_new: Whether a statement is new, by path, subject and value; None to list all.
     """
     return tuple(

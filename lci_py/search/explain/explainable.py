@@ -1,4 +1,4 @@
-"""What `--explain-file` needs from a mode: its candidates, which of them passed the filters, and their ranks."""
+"""Gives `--explain-file` the intermediate results of a mode: candidates, which of them pass the filters, and ranks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Standing = dict[str, Any]
 
 
 class FileStanding(NamedTuple):
-    """The best candidate of a file, and its rank as far as it can be determined."""
+    """The best candidate of a file, with its rank if it is a result."""
 
     key: Any  # of the place: a unit, or a symbol's id
     rank: int | None  # from 1; None if it is no result
@@ -38,16 +38,13 @@ class FileStanding(NamedTuple):
 
 
 class Structure:
-    """The mode symbolic: every symbol that passes the filters and contains the quoted phrases, by path and line.
+    """The mode symbolic, whose results are the symbols that pass the filters and contain the quoted phrases.
 
-    A key identifies a candidate: here the id of a symbol, in the other modes a unit.
+    A key identifies a candidate: the id of a symbol here, the number of a unit (ranked code) in the other modes.
     """
 
     def __init__(self, snapshot: Snapshot, filters: Filters, found: Sequence[Row]) -> None:
-        """Args:
-        filters: The filters of the flags and of the query.
-        found: All results of the mode.
-        """
+        """Takes the filters of the flags and of the query, and all results of the mode, by path and line."""
         self._snapshot, self.filters = snapshot, filters
         self._ranks = {row["id"]: rank for rank, row in enumerate(found, 1)}
         self._rows: dict[str, Row] = {}
@@ -62,30 +59,30 @@ class Structure:
         return self._snapshot.symbols.select_ids(filters)
 
     def holding(self, keys: set[Any]) -> set[Any]:
-        """The keys whose text contains the quoted phrases."""
+        """The items of `keys` whose candidate also contains the quoted phrases."""
         return keys & self._ranks.keys()
 
     def best(self, keys: set[Any]) -> FileStanding:
-        """The best-ranked of several keys that pass the filters."""
+        """The standing of the best-ranked of several keys, which all pass the filters."""
         key = min(keys, key=self._ranks.__getitem__)
         rank = self._ranks[key]
         return FileStanding(key, rank, 1.0, MATCH, {"symbolic": {"rank": rank, "score": 1.0}})
 
     def steps_at(self, rank: int) -> tuple[Step, ...]:
-        """The steps of the score of the result at a rank (from 1)."""
+        """The summands of the score of the result at a rank (from 1)."""
         return MATCH
 
     def row(self, key: Any) -> Row:
-        """The row of the index for a key."""
+        """The index row of the candidate with a key."""
         return self._rows[key]
 
     def reasons(self, placed: FileStanding) -> list[str]:
-        """Why a key that passes the filters is not among the results."""
+        """Why a candidate that passes the filters is not among the results, as parts of a sentence."""
         return []
 
 
 class _Units:
-    """The common part of the modes that rank units: dense, bm25 and multiview. The methods are those of `Structure`."""
+    """Base of the modes that rank units: dense, bm25 and multiview. The methods do the same as those of `Structure`."""
 
     def __init__(self, snapshot: Snapshot, filters: Filters, allowed: NDArray[Any] | None) -> None:
         self._snapshot, self.filters, self._allowed = snapshot, filters, allowed
@@ -105,13 +102,10 @@ class _Units:
 
 
 class Single(_Units):
-    """The modes dense and bm25, with the complete ranking."""
+    """The modes dense and bm25, with their complete ranking."""
 
     def __init__(self, snapshot: Snapshot, filters: Filters, found: SingleViewResult) -> None:
-        """Args:
-        filters: The filters of the flags and of the query.
-        found: All results of the mode, to the last unit.
-        """
+        """Takes the filters of the flags and of the query, and all results of the mode, to the last unit."""
         super().__init__(snapshot, filters, found.allowed)
         self._found = found
 
@@ -136,7 +130,7 @@ class Single(_Units):
 
 
 class Fusion(_Units):
-    """The mode multiview. If a unit is not among a view's candidates, the view is asked for its complete ranking."""
+    """The mode multiview. A view that does not have a unit among its candidates is asked for its complete ranking."""
 
     def __init__(
         self,
@@ -146,12 +140,7 @@ class Fusion(_Units):
         allowed: NDArray[Any] | None,
         outcome: Outcome,
     ) -> None:
-        """Args:
-        filters: The filters of the flags and of the query.
-        query: The text the views were asked.
-        allowed: [units] mask of the candidates; None for all.
-        outcome: The results of the views and their ranking.
-        """
+        """Takes the filters, the query that the views were asked, a mask [units] of its candidates, and the outcome."""
         super().__init__(snapshot, filters, allowed)
         self._query, self._outcome = query, outcome
         self._complete_ranking = cache(self._rank_all)
@@ -182,7 +171,7 @@ class Fusion(_Units):
         return found
 
     def _rank_all(self, view: View) -> HitList:
-        """A view's complete ranking; if the view has failed, only its candidates."""
+        """A view's complete ranking, or only its candidates if the view has failed."""
         if view not in self._outcome.failed:
             with suppress(IndexError_):  # the answer says so already
                 found: HitList = getattr(self._snapshot, view).search(
@@ -219,7 +208,7 @@ _NAMED = 5
 
 
 def no_word(query: TextQuery) -> str:
-    """The sentence for a candidate that contains no term of the query."""
+    """The sentence that explains why bm25 does not find a file that contains no term of the query."""
     terms = [term for term, _ in query.terms]
     more = ", …" if len(terms) > _NAMED else ""
     return f"none of the words occur in it ({', '.join(terms[:_NAMED])}{more})"

@@ -1,4 +1,4 @@
-"""`--explain-file PATH`: the ranks of a file in a search, and one sentence that says why it is not shown."""
+"""Makes `--explain-file PATH`: the ranks of a file in a search, and one sentence that says why it is not shown."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def with_explanation(
     """Add `explain_file` to an answer.
 
     Args:
-        mode: Returns the mode's intermediate results.
+        mode: Returns the intermediate results of the mode that answered.
     Raises:
         BadPathError: There is no such file, or it is not below the root.
     """
@@ -99,9 +99,9 @@ def find_file(root: Path, table: FileTable, name: str) -> str:
     """The path, relative to the root, of a file that exists or is indexed.
 
     Args:
-        root: Absolute and resolved.
+        root: The root, as an absolute and resolved path.
         table: The indexed files.
-        name: Absolute, or relative to the current folder (tried first) or to the root.
+        name: An absolute path, or a path relative to the current folder (tried first) or to the root.
     Raises:
         BadPathError: There is no such file (the message has similar names), or it lies outside the root.
     """
@@ -123,7 +123,7 @@ def find_file(root: Path, table: FileTable, name: str) -> str:
 
 
 def _spellings(root: Path, name: str) -> list[str]:
-    """The root-relative paths that a name can mean: relative to the current folder, if in the root, or to the root."""
+    """The paths from the root that `name` can mean: relative to the current folder, if in the root, or to the root."""
     try:
         here = os.path.abspath(name)
         real = os.path.join(os.path.realpath(os.path.dirname(here)), os.path.basename(here))
@@ -134,7 +134,7 @@ def _spellings(root: Path, name: str) -> list[str]:
 
 
 def not_indexed(snapshot: Snapshot, path: str) -> tuple[str, str] | None:
-    """Why a file is not indexed, as a word and as a sentence; None if it is."""
+    """Why a file is not indexed, as (word, sentence); None if it is indexed."""
     known = next((item for item in snapshot.files.states() if item.path == path), None)
     if known is not None:
         return None if known.slot >= 0 else (known.reason, f"not indexed: {_IS.get(known.reason, known.reason)}")
@@ -161,7 +161,7 @@ def not_indexed(snapshot: Snapshot, path: str) -> tuple[str, str] | None:
 
 
 def stopping(mode: Explainable, request: SearchRequest, keys: set[Any]) -> list[str]:
-    """The filters, as they were written, that exclude all candidates of a file; [] if a candidate passes them all."""
+    """The filters, as the user wrote them, that exclude all candidates of a file; [] if a candidate passes all."""
     if not mode.filters or keys & mode.passing(mode.filters):
         return []
     given = {
@@ -186,7 +186,7 @@ def _flag_words(name: str, values: Sequence[str], request: SearchRequest) -> lis
 
 
 def _file_rank(answer: Answer, mode: Explainable, placed: FileStanding, path: str) -> dict[str, Any]:
-    """The rank of a file's best candidate, and why it is not higher."""
+    """The content of `explain_file`: the rank of a file's best candidate, and a sentence why it is not higher."""
     row = mode.row(placed.key)
     best = {key: row[key] for key in ("id", "symbol", "qualified_name", "kind", "line")}
     known = placed.rank is not None or any(placed.views.values())
@@ -216,7 +216,9 @@ def _unfound(mode: Explainable, placed: FileStanding) -> str:
 
 
 def _reasons(mode: Explainable, placed: FileStanding, shown: int, last: float) -> str:
-    """One sentence: `nothing from paths and names; the 10th has 1.21, it 0.84 after test took 0.40`."""
+    """A sentence that compares a candidate with the last shown result, whose rank is `shown` and whose score is `last`:
+    `nothing from paths and names; the 10th has 1.21, it 0.84 after test took 0.40`.
+    """
     against = mode.steps_at(shown) if shown else ()
     if not against or placed.score == last:
         return f"as good as the {_ordinal(shown)}; equal results are ordered by path and line"

@@ -1,4 +1,4 @@
-"""`--shadow NAME`: a second ranking of the same candidates, and which results it would move."""
+"""Makes `--shadow NAME`: ranks the same candidates by a second ranking, and lists the results that it would move."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def under(plan: Plan, ranking: Ranking) -> Plan:
-    """The same plan with the weights of another ranking."""
+    """A copy of a plan that has the weights of another ranking."""
     return replace(
         plan,
         ranking=ranking.name,
@@ -27,10 +27,10 @@ def under(plan: Plan, ranking: Ranking) -> Plan:
 
 
 def shadow(snapshot: Snapshot, request: SearchRequest, plan: Plan, outcome: Outcome) -> dict[str, Any]:
-    """The envelope's `shadow`: the results at the head of either ranking that have another rank in the other one.
+    """The envelope's `shadow`: the first results of either ranking whose ranks in the two rankings differ.
 
     Args:
-        request: Names the ranking, and says how many results are shown.
+        request: Has the name of the second ranking, and the number of results to show.
         plan, outcome: The plan and outcome of the live ranking; they are not changed.
     Raises:
         UsageError: There is no such ranking.
@@ -60,7 +60,7 @@ def shadow(snapshot: Snapshot, request: SearchRequest, plan: Plan, outcome: Outc
 
 
 def of_unranked(request: SearchRequest, shown: int) -> dict[str, Any]:
-    """The `shadow` of an unranked answer (filters without text). Errors as in `shadow`."""
+    """The envelope's `shadow` for an unranked answer (filters without text). Errors as in `shadow`."""
     return {"ranking": ranking_named(request.shadow or "").name, "moves": [], "same": shown}
 
 

@@ -1,4 +1,4 @@
-"""`--explain`: the summands of a result's score, in every mode. They add up to the score."""
+"""Makes `--explain`: the summands of a result's score, in every mode. They add up to the score."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def explanation(steps: Iterable[Step], views: Mapping[View, Mapping[str, Any]]) -> dict[str, Any]:
-    """A result's `explain`: the summands of its score, and its rank (from 1) and score in each view."""
+    """A result's `explain`: the summands of its score, and for each view its rank (from 1) and score in the view."""
     return {"waterfall": [_step(step) for step in steps], "views": dict(views)}
 
 
@@ -30,7 +30,7 @@ def _step(step: Step) -> dict[str, Any]:
 
 
 def of_fused(outcome: Outcome, unit: int | None, item: FusedResult | None) -> dict[str, Any]:
-    """The explanation of a multiview result; a result that only the graph has found has no summands."""
+    """The `explain` of a multiview result; a result that only the graph has found has no summands."""
     views = {
         view: {"rank": hit.rank, "score": hit.score}
         for view, hits in outcome.hits.items()
@@ -40,7 +40,7 @@ def of_fused(outcome: Outcome, unit: int | None, item: FusedResult | None) -> di
 
 
 def of_match(rank: int) -> dict[str, Any]:
-    """The explanation of a result of the mode symbolic, in which all matches score 1."""
+    """The `explain` of a result of the mode symbolic, in which all matches score 1."""
     return explanation(MATCH, {"symbolic": {"rank": rank, "score": 1.0}})
 
 
@@ -49,7 +49,7 @@ MATCH = (Step("match", "symbolic", 1.0, 1.0, 1.0),)
 
 
 def of_single(snapshot: Snapshot, found: SingleViewResult, units: Sequence[int]) -> list[dict[str, Any]]:
-    """The explanations of results of the modes dense and bm25."""
+    """The `explain` of each unit that the mode dense or bm25 has found."""
     view = found.ranked.view
     shown = []
     for unit, steps in zip(units, single_steps(snapshot, found, units), strict=True):
@@ -59,7 +59,7 @@ def of_single(snapshot: Snapshot, found: SingleViewResult, units: Sequence[int])
 
 
 def single_steps(snapshot: Snapshot, found: SingleViewResult, units: Sequence[int]) -> list[tuple[Step, ...]]:
-    """The summands of each unit's score in `found.ranked`."""
+    """The summands of the score that each unit has in `found.ranked`."""
     from lci_py.search.ranking.evidence import SAME_FILE
     from lci_py.search.ranking.same_file import POOL, damping_steps
 
@@ -84,7 +84,7 @@ def single_steps(snapshot: Snapshot, found: SingleViewResult, units: Sequence[in
 
 
 def _dense_steps(snapshot: Snapshot, found: SingleViewResult, units: Sequence[int]) -> list[list[Step]]:
-    """The cosine of the best chunk, and what its tokens add."""
+    """The summands of the dense view for each unit: the cosine of its best chunk, and the matches of single tokens."""
     retriever = snapshot.dense
     waterfalls = []
     for unit in units:
@@ -98,7 +98,7 @@ def _dense_steps(snapshot: Snapshot, found: SingleViewResult, units: Sequence[in
 
 
 def _bm25_steps(snapshot: Snapshot, found: SingleViewResult, units: Sequence[int]) -> list[list[Step]]:
-    """Per field with a term of the query, what each term adds to the score."""
+    """The summands of the bm25 view for each unit: a step per field, with the value that each term adds."""
     from lci_py.search.retrievers import BM25_FIELDS
 
     fields = snapshot.bm25.parts(found.query, units)
@@ -115,7 +115,11 @@ def _bm25_steps(snapshot: Snapshot, found: SingleViewResult, units: Sequence[int
 
 
 def _of_evidence(known: Evidence, place: int, own: Sequence[Step]) -> list[Step]:
-    """The view's own summands, scaled to the mode's score, followed by those of the evidence."""
+    """A unit's summands: those of the view (`own`, scaled to the mode's score), then the summands of the evidence.
+
+    Args:
+        place: The index of the unit in the evidence (`known`).
+    """
     view, scale = known.hits.view, known.scale
     steps = [step._replace(weight=step.weight * scale, adds=step.adds * scale) for step in own]
     for name, (weight, values) in known.added.items():
@@ -135,7 +139,7 @@ def _of_evidence(known: Evidence, place: int, own: Sequence[Step]) -> list[Step]
 
 
 def single_plan(snapshot: Snapshot, found: SingleViewResult, request: SearchRequest) -> dict[str, Any]:
-    """The plan of the modes dense and bm25: weights, the query's terms and phrases, the filters.
+    """The plan of the mode dense or bm25, as JSON: weights, the query's terms and phrases, the filters.
 
     Args:
         request: The request; its filters include those of the query.
@@ -162,7 +166,7 @@ def single_plan(snapshot: Snapshot, found: SingleViewResult, request: SearchRequ
 
 
 def symbolic_plan(request: SearchRequest, asked: Conditions) -> dict[str, Any]:
-    """The plan of a structural query: only filters, including those of the query."""
+    """The plan of a structural query, as JSON: only filters, including those of the query."""
     from lci_py.search.query.plan import filters_in_use
 
     plan = {"mode": request.mode, "views": ["symbolic"], "phrases": list(asked.phrases)}

@@ -1,4 +1,4 @@
-"""Orders the pieces of an answer by control flow, and finds the chains of calls between them."""
+"""Orders the pieces of an answer by control flow, and finds the chains of calls between the pieces."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Calls = Mapping[str, Mapping[str, bool]]
 
 
 def calls_between(graph: GraphIndex, numbers: Mapping[str, int]) -> Calls:
-    """The calls between given definitions.
+    """The calls between some definitions: caller -> callee -> whether each call may mean another definition.
 
     Args:
-        numbers: Id of a definition to its symbol number.
+        numbers: Maps the id of each definition to its symbol number.
     """
     found: dict[str, dict[str, bool]] = {id: {} for id in numbers}
     ends = {number: id for id, number in numbers.items()}
@@ -42,8 +42,9 @@ def calls_between(graph: GraphIndex, numbers: Mapping[str, int]) -> Calls:
 
 
 def flow(pieces: Sequence[Piece], calls: Calls) -> list[Piece]:
-    """The pieces by file and line. A file comes before the files that it calls; files that call each other, or do not,
-    are ordered by their best piece."""
+    """The pieces, ordered by file and line. A file comes before the files that it calls. Files without calls between
+    them, or with calls in a circle, are ordered by their best piece.
+    """
     worth: dict[str, float] = {}
     for piece in pieces:
         worth[piece.file] = max(worth.get(piece.file, 0.0), piece.worth)
@@ -66,7 +67,7 @@ def flow(pieces: Sequence[Piece], calls: Calls) -> list[Piece]:
 
 
 def chains_of(pieces: Sequence[Piece], calls: Calls) -> tuple[tuple[Link, ...], ...]:
-    """The chains of calls among the pieces with code, those with the best pieces first; no call is in two chains."""
+    """The chains of calls among the pieces with code, the best chains first; no call is in two chains."""
     shown = {piece.id: piece for piece in pieces if piece.lines}
     used: set[tuple[str, str]] = set()
     found = []
@@ -89,7 +90,7 @@ def chains_of(pieces: Sequence[Piece], calls: Calls) -> tuple[tuple[Link, ...], 
 
 
 def _longest(start: str, shown: Mapping[str, Piece], calls: Calls, used: set[tuple[str, str]]) -> list[str]:
-    """The chain that starts at a piece and always continues with the best callee that is not yet in it."""
+    """The chain of calls from the piece `start`, which continues with the best callee that is not yet in the chain."""
     chain = [start]
     while len(chain) < _LONG:
         here = chain[-1]

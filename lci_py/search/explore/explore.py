@@ -1,7 +1,7 @@
-"""`lci explore`: one sufficient answer to a question, within a token budget.
+"""Makes `lci explore`: one sufficient answer to a question, within a token budget.
 
-Definitions that match the question (`weigh.py`) or are named in it (`question_units.py`), and their neighbours in the
-graph, become pieces; `spend.py` decides how much is shown of each, `chain.py` in which order.
+The pieces of an answer are definitions that match the question (`weigh.py`) or are named in it (`question_units.py`),
+and their neighbours in the graph. `spend.py` decides how much of each piece is shown, `chain.py` in which order.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _NAMES = 12
 
 
 def explore(snapshot: Snapshot, request: ExploreRequest) -> ExploreAnswer:
-    """The answer, with the states of its pieces in the order in which they are selected.
+    """Answer a question. The answer has the states of its pieces, in the order in which they are selected.
 
     Raises:
         UsageError: There is nothing to look for, or a filter cannot be used.
@@ -100,7 +100,7 @@ class _Work:
         )  # fmt: skip
 
     def _confidence(self, units: Sequence[NamedUnit]) -> Confidence | None:
-        """The confidence of the search; None if the question names the locations itself."""
+        """The confidence in the answer: that of the search; high if the question names locations, None for a diff."""
         if self._request.revision is not None:
             return None
         if units:
@@ -110,7 +110,7 @@ class _Work:
     # --- what is asked ------------------------------------------------------------------------------------------
 
     def _explicit_places(self) -> list[NamedUnit]:
-        """The units at the locations that the question names by path and line."""
+        """The units that the question names: by a diff, by path and line, by frames of a stack trace, or by a route."""
         request, snapshot = self._request, self._snapshot
         if request.revision is not None:
             from lci_py.search.navigate.affected import affected
@@ -137,7 +137,7 @@ class _Work:
         return [row["symbol"] for row in rows.values() if row["symbol"]]
 
     def _worth(self, text: str) -> dict[int, float]:
-        """Unit to the probability that it belongs to the answer, by a search for a text."""
+        """Searches for a text, and maps each unit found to the probability that it belongs to the answer."""
         if not text:
             return {}
         found = multiview(self._snapshot, SearchRequest(text, "multiview", 1, self._request.filters, snippet=0))
@@ -171,7 +171,7 @@ class _Work:
         )
 
     def _view(self, unit: int) -> str:
-        """The view that contributes most to a unit's score."""
+        """The view (dense, bm25 or symbolic) that contributes most to a unit's score."""
         item = self._outcome.find(unit) if self._outcome is not None else None
         return item.source if item is not None else "dense"
 
@@ -207,7 +207,7 @@ class _Work:
         return [one for one in pieces if one is not None]
 
     def _open(self, row: Row, role: PieceRole, worth: float) -> Open | None:
-        """A candidate piece for a row; None if its file no longer has the definition."""
+        """The candidate piece that shows the definition of a row; None if the file no longer has it."""
         definition, lines = self._present.of_row(row), self._lines(row["file"])
         if definition is None or lines is None or definition.line > len(lines):
             return None

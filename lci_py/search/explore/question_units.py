@@ -1,7 +1,8 @@
 """Finds code that a question names: lines of files, frames of stack traces and logs, routes, or a pasted message.
 
-Whoever pastes a message asks under which condition it appears. The message is a literal in the code that raises it, or
-in a constant or a short function that this code uses; then that code is the answer, whatever else has the same words.
+Somebody who pastes a message asks under which condition it appears. The message is a literal in the code that raises
+it, or in a constant or a short function that this code uses. Then that code is the answer, whatever other code has
+the same words.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class NamedUnit(NamedTuple):
 def places(
     snapshot: Snapshot, given: Sequence[tuple[str, int]], worth: float, role: PieceRole = "named"
 ) -> list[NamedUnit]:
-    """The innermost units that enclose the given (path, line) pairs, in order."""
+    """The units around the (path, line) pairs in `given`, in the same order; for each line the innermost unit."""
     paths = {path: number for number, path in enumerate(snapshot.symbols.paths())}
     chunks = {path: snapshot.symbols.chunks_of_file(paths[path]) for path, _ in given if path in paths}
     return _places_of((narrowest(chunks[path], line) for path, line in given if path in chunks), worth, role)
@@ -66,7 +67,7 @@ def units_at_frames(snapshot: Snapshot, text: str, filters: Filters, worth: floa
 
 
 def handlers(snapshot: Snapshot, text: str, worth: float) -> list[NamedUnit]:
-    """The handlers of a route such as `GET /checks/12`, the closest first."""
+    """The functions that handle a route such as `GET /checks/12`, the closest match first."""
     if not ROUTE.match(text):
         return []
     from lci_py.search.routes import answering
@@ -83,7 +84,7 @@ def _places_of(units: Iterable[int | None], worth: float, role: PieceRole) -> li
 
 
 class Message(NamedTuple):
-    """The definition that states a message, and those that use it."""
+    """A pasted message: the definitions that state it, and the definitions that use these."""
 
     units: list[int]  # definitions that state it
     helpers: frozenset[int]  # the short ones of these
@@ -91,14 +92,16 @@ class Message(NamedTuple):
     uses: list[NamedUnit]  # of the constants
 
     def is_raised_by(self, way: Way) -> bool:
-        """Whether a definition that was reached in this way calls a short function that states the message. In a long
-        function, the condition is inside."""
+        """Whether a definition, reached by `way`, calls a short function that states the message. A long function tests
+        the condition itself, so its callers do not count.
+        """
         return way.role == "caller" and way.unit in self.helpers
 
 
 def pasted_message(snapshot: Snapshot, present: PresentFiles, outcome: Outcome, wanted: LineMatcher) -> Message | None:
-    """The code outside of tests that contains nearly all of the question word for word. None if there is none, or so
-    much of it that the text is a common phrase."""
+    """The code outside of tests that contains nearly all of the question word for word. None if there is no such code,
+    or so much of it that the text is a common phrase.
+    """
     candidates, table = outcome.candidates, snapshot.unit_table
     if candidates is None or "verbatim" not in candidates.signals:
         return None
@@ -118,16 +121,18 @@ def pasted_message(snapshot: Snapshot, present: PresentFiles, outcome: Outcome, 
 
 
 def looks_of(piece: Piece) -> int | None:
-    """How many of `LOOKS` (excerpts) to try on a piece in an answer about a message: of a caller only the lines with
-    the call, of a long function all of them. None shows the whole piece."""
+    """How many of `LOOKS` (excerpts) to try on a piece in an answer about a message: one for a caller (the lines with
+    the call), all for a long function. None shows the whole piece.
+    """
     if piece.role in ("caller", "test"):
         return 1
     return len(LOOKS) if piece.end_line - piece.line > _LONG else None
 
 
 def _is_quoted(present: PresentFiles, row: Row, wanted: LineMatcher) -> bool:
-    """Whether the line of a unit with most of the question's words contains a literal. Otherwise it is a comment, and
-    the question is about its subject."""
+    """Whether the line with most of the question's words contains a literal. Otherwise the line is a comment, and the
+    question is about the subject of that comment.
+    """
     lines = (present.lines(row["file"]) or [])[row["line"] - 1 : row["end_line"]]
     said = {number: wanted.weight({key for _, _, key in line}) for number, line in wanted.found(lines).items()}
     most = max(said.values(), default=None)
@@ -136,7 +141,7 @@ def _is_quoted(present: PresentFiles, row: Row, wanted: LineMatcher) -> bool:
 
 
 def _constant(snapshot: Snapshot, present: PresentFiles, block: Row, wanted: LineMatcher) -> list[Row]:
-    """The definition in a block between functions with the most words of the message; [] if none has any."""
+    """The definition in a block (code between functions) with the most words of the message; [] if none has any."""
     lines = present.lines(block["file"]) or []
     best: list[Row] = []
     most = (0, 0)

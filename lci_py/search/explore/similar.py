@@ -1,8 +1,8 @@
-"""`lci similar`: finds similar code. The views select candidates, whose text is then compared.
+"""Makes `lci similar`: finds similar code. The views select candidates, whose text is then compared.
 
-Vectors and words find code that does the same with other words, and cost little. Copies are recognised by runs of equal
-tokens, copies with other names by runs of the same shape (clones of type 1, 2 and 3 in Roy, Cordy and Koschke, Science
-of Computer Programming 74, 2009).
+Vectors and words find code that does the same in other words, at little cost. Copies are recognised by runs of equal
+tokens, and copies with other names by runs of tokens of the same shape (clones of type 1, 2 and 3 in Roy, Cordy and
+Koschke, Science of Computer Programming 74, 2009).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _dice(one: Counter[tuple[str, ...]], other: Counter[tuple[str, ...]]) -> flo
 
 
 def similar(snapshot: Snapshot, request: SimilarRequest) -> SimilarAnswer:
-    """The definitions that are most similar to some code, without that code itself.
+    """The definitions that are most similar to the code of a request, without that code itself.
 
     Raises:
         UnknownTargetError: The name or the location does not exist.
@@ -150,7 +150,7 @@ def _code(present: PresentFiles, found: Definition) -> str:
 def _candidates(
     snapshot: Snapshot, present: PresentFiles, request: SimilarRequest, code: str, meaning: NDArray[np.float32]
 ) -> Iterator[tuple[int, Definition]]:
-    """The definitions that the views find, each with its unit."""
+    """(unit, definition) for each definition that the views dense and bm25 find."""
     mask = allowed_units(snapshot, request.filters)
     close = meaning if mask is None else np.where(mask, meaning, -np.inf)
     units = np.argsort(-close, kind="stable")[:_COMPARED]

@@ -1,7 +1,7 @@
-"""Fills a token budget with pieces: many as a location, some as their best lines, few as a whole.
+"""Fills a token budget with pieces: many are shown as a location, some as their best lines, few as a whole.
 
-The value of an answer is submodular: what a piece adds never grows with what is shown already. So the step that adds
-most per token is taken again and again, which is within (1 - 1/e)/2 of the best answer if the best single piece is
+The value of an answer is submodular: a piece adds less, the more is shown already. So the step that adds most per
+token is taken again and again. The result is within (1 - 1/e)/2 of the best answer if the best single piece is
 compared (Leskovec et al., Cost-effective outbreak detection in networks, 2007; Lin and Bilmes, A class of submodular
 functions for document summarization, 2011). The gain of a step is recomputed only when its turn comes.
 """
@@ -54,7 +54,7 @@ _ENDS = (":", "{", ";", "=", "=>", "then", "do", "begin", "(where)")
 
 
 class Open(NamedTuple):
-    """A candidate piece, with the steps in which it can be shown."""
+    """A candidate piece, with its definition and the lines of its file."""
 
     piece: Piece
     found: Definition
@@ -69,13 +69,13 @@ class _Step(NamedTuple):
 
 
 def spend(pieces: Sequence[Open], wanted: LineMatcher, max_tokens: int, *, all_of_it: bool = False) -> list[Piece]:
-    """The states of the pieces in the order of selection: each replaces the earlier state with the same id.
+    """The states of pieces to show, in the order of selection. A state replaces the earlier state with the same id.
 
     Args:
         pieces: The candidates, the best first.
         wanted: The weighted words of the question.
         max_tokens: The budget of the whole answer.
-        all_of_it: Whether to spend it on pieces of little worth, too.
+        all_of_it: Whether to spend the whole budget, even on pieces of little worth.
     """
     part = 0.0 if all_of_it else min(EXPLORE_TOKENS / max_tokens, 1.0)
     least = part * _LEAST_PLACE, part * _LEAST_CODE
@@ -118,8 +118,9 @@ class _Purse:
         return found
 
     def _beginnings(self) -> list[Piece]:
-        """Select the first lines of each definition that the question names, whatever their gain: in a switch of 800
-        lines each line adds little, and the short functions that it calls would take the whole budget."""
+        """Select the first lines of each definition that the question names, whatever their gain. Else a switch of 800
+        lines, each of which adds little, would lose the whole budget to the short functions that it calls.
+        """
         named = [i for i, one in enumerate(self._pieces) if one.piece.role == "named"]
         found = []
         for i in named:
@@ -136,7 +137,7 @@ class _Purse:
         return found
 
     def _best(self) -> list[Piece]:
-        """Select as much of the best piece as a fixed part of the budget has room for."""
+        """Select as much of the best piece as fits into a fixed share of the budget."""
         if not self._pieces or (cost := self._cost(0, 0)) > self._room:
             return []
         room = self._room * _FIRST
@@ -145,7 +146,7 @@ class _Purse:
         return [*found, self._buy(0, steps[-1], self._cost(0, steps[-1]))] if steps else found
 
     def _ladder(self, i: int) -> list[_Step]:
-        """The steps in which a piece can be shown; its lines are rated once its location is selected."""
+        """The steps in which the piece number `i` can be shown. Its lines are rated once its location is selected."""
         known = self._steps[i]
         if known is not None:
             return known
@@ -173,7 +174,7 @@ class _Purse:
         return ladder
 
     def _density(self, i: int, place: int) -> float:
-        """The gain of a step per token."""
+        """The gain per token of step `place` of the piece number `i`."""
         one = self._pieces[i]
         step = self._ladder(i)[place]
         gain = one.piece.worth * (step.value - self._value[i])
@@ -220,7 +221,7 @@ def _by_file(pieces: Sequence[Open]) -> dict[str, list[int]]:
 
 
 def header(found: Definition, lines: Sequence[bytes]) -> range:
-    """The numbers of the lines from the name to the body."""
+    """The line numbers of a definition's head, from its name to the start of its body."""
     last = min(found.end_line, found.line + _HEADER - 1, len(lines))
     if found.line == found.end_line:
         return range(found.line, found.line + 1)
@@ -234,7 +235,7 @@ def header(found: Definition, lines: Sequence[bytes]) -> range:
 
 
 def _using(name: str, lines: Sequence[bytes], inside: Sequence[int]) -> Iterator[int]:
-    """The numbers of the first lines with a name, each with the lines before it, which often state the condition."""
+    """The numbers of the first lines with a name and of the lines just before them, which often state a condition."""
     pattern = re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)")
     for number in [number for number in inside if pattern.search(lines[number - 1])][:_USES]:
         yield from range(max(number - _BEFORE, inside[0]), number + 1)
@@ -246,11 +247,11 @@ def telling(
     """The numbers of the lines that an excerpt of a definition shows, ascending.
 
     Args:
-        lines: Of the definition's file.
+        lines: The lines of the definition's file.
         wanted: The weighted words of the question.
-        look: An index into `LOOKS`.
-        taken: Lines of other pieces inside the definition, which are shown separately.
-        uses: The name of another piece that this one uses: the lines with it matter most.
+        look: An index into `LOOKS`, the sizes of excerpts.
+        taken: Line ranges of other pieces inside the definition, which are shown separately.
+        uses: The name of another piece that this definition uses; the lines with that name matter most.
     """
     head = header(found, lines)
     chosen = set(head)

@@ -48,7 +48,7 @@ MOST, _LEAST = 200, 0.02
 
 
 class Way(NamedTuple):
-    """How a definition was reached in the graph."""
+    """The way by which a definition was reached in the graph."""
 
     role: PieceRole
     unit: int  # the other end of the edge
@@ -57,7 +57,7 @@ class Way(NamedTuple):
 
 
 class UnitProbabilities(NamedTuple):
-    """Units with their probabilities, the most likely first: [n]."""
+    """Units [n] with their probabilities [n], the most likely unit first."""
 
     units: list[int]
     worth: list[float]
@@ -65,7 +65,7 @@ class UnitProbabilities(NamedTuple):
 
 
 def of_outcome(outcome: Outcome, table: UnitColumns) -> dict[int, float]:
-    """Unit to the probability that it belongs to the answer, for the candidates of a search that are definitions."""
+    """Maps each definition (its unit) among a search's candidates to the probability that the answer needs it."""
     candidates, ranked = outcome.candidates, outcome.ranked
     if candidates is None or ranked is None or not len(ranked):
         return {}
@@ -92,7 +92,7 @@ def of_outcome(outcome: Outcome, table: UnitColumns) -> dict[int, float]:
 
 
 def lift_callees(outcome: Outcome, table: UnitColumns, graph: GraphIndex, worth: dict[int, float]) -> dict[int, float]:
-    """The probabilities, raised for the callees of the best-scored units."""
+    """A copy of `worth` (unit to probability) with higher values for the callees of the best-scored units."""
     ranked = outcome.ranked
     if ranked is None or outcome.candidates is None or not worth:
         return worth
@@ -111,9 +111,9 @@ def lift_callees(outcome: Outcome, table: UnitColumns, graph: GraphIndex, worth:
 
 
 def with_neighbours(graph: GraphIndex, table: UnitColumns, worth: Mapping[int, float]) -> UnitProbabilities:
-    """Adds the graph neighbours of the likeliest units: a neighbour's probability is that of the unit, times the rate
-    at which neighbours by that relation belong to answers, times the edge's confidence; it is lower if there are many
-    neighbours."""
+    """Adds the graph neighbours of the likeliest units. A neighbour's probability is that of the unit, times the rate
+    at which neighbours by this relation belong to answers, times the edge's confidence; the more neighbours, the less.
+    """
     found = dict(worth)
     seeds = np.array(sorted(found, key=lambda unit: (-found[unit], unit))[:_ASKED], np.int64)
     ways: dict[int, Way] = {}
@@ -139,7 +139,7 @@ def with_neighbours(graph: GraphIndex, table: UnitColumns, worth: Mapping[int, f
 def _neighbours(
     graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]
 ) -> dict[tuple[int, int], dict[int, tuple[float, int]]]:
-    """(Relation, index of the seed) to the units there, each with its most certain edge as (confidence, step)."""
+    """Maps (relation, index of a seed) to the neighbouring units, each with its surest edge as (confidence, step)."""
     if not len(seeds):
         return {}
     group, node, step = edges_of(graph, table, seeds)

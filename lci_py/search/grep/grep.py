@@ -1,7 +1,7 @@
-"""Lines that match a pattern, each with its enclosing definition, in the order of `rg --sort path`.
+"""Finds the lines that match a pattern, each with its enclosing definition, in the order of `rg --sort path`.
 
-The index selects the files to read: those with the words that the pattern requires, those changed since, and those
-whose words are not completely indexed. Matches come from the current files.
+The index selects the files to read: files that have the words that the pattern requires, files that have changed since
+they were indexed, and files whose words are only partly indexed. Matches come from the current files.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BLOCK = 1 << 16
 
 
 def grep(snapshot: Snapshot, request: GrepRequest) -> GrepAnswer:
-    """Prepare the search; the files are searched while the answer is read.
+    """Prepare a search; the files are read while the caller iterates over the answer.
 
     Raises:
         BadPatternError: The pattern is no regular expression.
@@ -56,7 +56,7 @@ class _Search:
         self.tally = Tally(index_info(snapshot))
 
     def run(self, files: Sequence[_File]) -> Iterator[FileLines]:
-        """The matches of each file."""
+        """The matches of each file that has any, up to the request's limit."""
         request, tally = self._request, self.tally
         for file in files:
             room = None if request.limit is None else max(0, request.limit - tally.shown)
@@ -74,7 +74,7 @@ class _Search:
     # --- which files --------------------------------------------------------------------------------------------
 
     def candidates(self) -> list[_File]:
-        """The files to read, by path."""
+        """The files that may contain a match and pass the filters, by path."""
         from lci_py.index.shards.filters import languages, path_test
         from lci_py.index.shards.word_files import words_in
 
@@ -100,7 +100,7 @@ class _Search:
         return found
 
     def _worth_reading(self, path: str) -> bool:
-        """Whether an index run would add a new file."""
+        """Whether the next index run would include a new file, so that it is searched as well."""
         from lci_py.source.repository.content import content_reason
 
         data = self._snapshot.reader.read(path)
@@ -120,7 +120,7 @@ class _Search:
     # --- one file -----------------------------------------------------------------------------------------------
 
     def _in_file(self, file: _File, room: int | None) -> FileLines | None:
-        """The matches in a file, with the text of at most `room` lines; None if there are none."""
+        """The matches in a file, with the text of at most `room` lines (None: of all); None if there are no matches."""
         data = self._snapshot.reader.read(file.path)
         if data is None:
             return None
@@ -190,7 +190,7 @@ class _Search:
         return definitions_around(self._snapshot.symbols, file.number, numbers)
 
     def _lines_that_pass(self, file: _File, data: bytes, hits: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        """The lines whose enclosing definition passes the filters."""
+        """The byte ranges in `hits` (lines) whose enclosing definition passes the filters."""
         from lci_py.index.shards.symbol_queries import passing
 
         if not hits:
@@ -210,7 +210,7 @@ class _Search:
 
 
 def _numbers(data: bytes, hits: Sequence[tuple[int, int]]) -> list[int]:
-    """The numbers of the lines at these byte ranges, ascending."""
+    """The line numbers of the byte ranges in `hits`, ascending."""
     found, number, at = [], 1, 0
     for start, _ in hits:
         number += data.count(b"\n", at, start)
@@ -224,7 +224,7 @@ def _text(line: bytes) -> str:
 
 
 def _in_text(text: str, data: bytes, start: int, spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Byte spans of the data as character spans within the line that begins at `start`."""
+    """Converts byte spans of the data into character spans of the line `text`, which begins at the byte `start`."""
     if not text.isascii():
         spans = [(start + _characters(data[start:a]), start + _characters(data[start:b])) for a, b in spans]
     return tuple((min(a - start, len(text)), min(b - start, len(text))) for a, b in spans) or ((0, 0),)

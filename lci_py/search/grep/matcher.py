@@ -31,7 +31,7 @@ Span = tuple[int, int]
 
 
 class Pattern(NamedTuple):
-    """A pattern, ready to search."""
+    """A compiled pattern, with what the index needs to select files."""
 
     matcher: Matcher
     clauses: tuple[Clause, ...]  # of each, a line that matches holds a text, perhaps in other cases of its letters
@@ -69,7 +69,7 @@ def compile_pattern(request: GrepRequest) -> Pattern:
 
 
 def lines(matcher: Matcher, data: bytes) -> Iterator[Span]:
-    """The lines that match, in order, without their line ends."""
+    """The spans of the lines that match, in order, without their line ends."""
     at, size = 0, len(data)
     while at < size and (found := matcher.find(data, at)) is not None:
         start = data.rfind(b"\n", at, found[0]) + 1 or at
@@ -82,7 +82,7 @@ def lines(matcher: Matcher, data: bytes) -> Iterator[Span]:
 
 
 def other_lines(data: bytes, hits: Iterable[Span]) -> Iterator[Span]:
-    """The lines that do not match, in order, without their line ends."""
+    """The spans of the lines that do not match, in order, without their line ends."""
     at, size = 0, len(data)
     for start, stop in itertools.chain(hits, ((size, size),)):
         while at < start:
@@ -94,20 +94,20 @@ def other_lines(data: bytes, hits: Iterable[Span]) -> Iterator[Span]:
 
 
 class _Literal:
-    """A literal text."""
+    """Finds a literal text."""
 
     def __init__(self, needle: bytes, words: bool) -> None:
         self._needle, self._words = needle, words
 
     def find(self, data: bytes, start: int) -> Span | None:
-        """The line of the next match at or after the start of a line."""
+        """The next match at or after `start`, as (start, end) in bytes; None if there is none."""
         span = self._next(data, start)
         while span is not None and self._words and not _apart(data, *span):
             span = self._next(data, span[0] + 1) if span[0] < len(data) else None
         return span
 
     def _next(self, data: bytes, start: int) -> Span | None:
-        """The next occurrence of the text, whether or not it is a whole word."""
+        """The next occurrence of the text at or after `start`, even if it is only part of a word."""
         at = data.find(self._needle, start)
         return None if at < 0 else (at, at + len(self._needle))
 
@@ -122,7 +122,7 @@ class _Literal:
 
 
 class _CaseInsensitiveText(_Literal):
-    """An ASCII text, ignoring case."""
+    """Finds an ASCII text, ignoring case."""
 
     def __init__(self, text: str, words: bool) -> None:
         super().__init__(text.encode(), words)
@@ -142,7 +142,7 @@ def _any_case(char: str) -> bytes:
 
 
 class _Expression:
-    """A regular expression. Its methods are those of `_Literal`."""
+    """Finds matches of a regular expression. Its methods do the same as those of `_Literal`."""
 
     def __init__(self, expression: str, shown: str, ignore: bool, words: bool) -> None:
         self._words = words

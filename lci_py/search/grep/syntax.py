@@ -1,7 +1,7 @@
 """Derives from a regular expression (RE2's syntax) the texts that every matching line must contain.
 
-They form clauses: a matching line contains one text of each. Syntax that is not understood yields no clause, which
-costs time, not results.
+The texts form clauses: a matching line contains at least one text of each clause. Syntax that is not understood yields
+no clause; then more files are searched, but no match is lost.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Clause = tuple[str, ...]
 
 
 class RequiredTexts(NamedTuple):
-    """The required texts of a regular expression."""
+    """The texts that matches of a regular expression must contain, and properties of the expression."""
 
     clauses: tuple[Clause, ...]  # of each, one text occurs in every match, perhaps in other cases of its letters
     literal: str | None  # the text that is all the expression says
@@ -42,18 +42,18 @@ class RequiredTexts(NamedTuple):
 
 
 class _Unknown(Exception):
-    """The regular expression has unsupported syntax."""
+    """Raised for a regular expression whose syntax is not understood here."""
 
 
 class _Piece(NamedTuple):
-    """A part of the expression: its clauses, and its text if it matches only that text."""
+    """A part of the expression: its clauses, and its text if it matches nothing but that text."""
 
     clauses: tuple[Clause, ...]
     literal: str | None
 
 
 def required_texts(pattern: str) -> RequiredTexts:
-    """The texts that a valid expression requires; no texts if its syntax is not understood."""
+    """The texts that a valid regular expression requires; none if its syntax is not understood."""
     reader = _Reader(pattern)
     try:
         whole = reader.alternatives(0)
@@ -121,7 +121,7 @@ class _Reader:
         return _Piece(tuple(clauses), whole)
 
     def _repeats(self) -> int | None:
-        """The minimum of a quantifier; None if there is no quantifier."""
+        """The smallest number of repetitions that the quantifier here allows; None if there is no quantifier."""
         match = _REPEAT.match(self.text, self.at)
         if match is None:
             return None

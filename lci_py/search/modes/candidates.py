@@ -1,5 +1,6 @@
-"""What the ranked modes share: the candidates of a query (units that pass the filters and contain the quoted phrases),
-the optional graph, the confidence in an answer, and the value that a mode returns to the engine."""
+"""Shared parts of the ranked modes: the candidates of a query (units that pass the filters and contain the quoted
+phrases), the optional graph, the confidence in an answer, and the value that a mode returns to the engine.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ _T = TypeVar("_T")
 
 
 class MultiviewState(NamedTuple):
-    """Intermediate values of a multiview query."""
+    """The intermediate values of a multiview query, from which `lci explore` and `--expand` continue."""
 
     plan: Plan
     outcome: Outcome
@@ -42,13 +43,13 @@ class MultiviewState(NamedTuple):
 
 
 class ModeAnswer(NamedTuple):
-    """An answer of a mode.
+    """The answer of a mode.
 
     Attributes:
         answer: The ranked results in their envelope.
         filters: The filters of the flags and of the query.
-        explainable: Computes what `--explain-file` shows.
-        merged: State of a multiview query; None in the other modes, and where nothing is ranked.
+        explainable: Returns the intermediate results that `--explain-file` needs.
+        merged: The state of a multiview query; None in the other modes, and if nothing is ranked.
     """
 
     answer: Answer
@@ -65,7 +66,7 @@ def check(snapshot: Snapshot, filters: Filters, kinds: tuple[str, ...] = ANY_KIN
     """Refuse a kind, language or repository that the index cannot have: a typo must not look like "nothing found".
 
     Raises:
-        UsageError: The message has the nearest valid name.
+        UsageError: A value is unknown; the message has the nearest valid name.
     """
     if filters.repo:
         _check_repositories(snapshot, filters.repo)
@@ -97,7 +98,7 @@ def _check_repositories(snapshot: Snapshot, globs: tuple[str, ...]) -> None:
 
 
 def allowed_units(snapshot: Snapshot, filters: Filters) -> NDArray[np.bool_] | None:
-    """[units] mask of the units that pass the filters and lie in a file that still exists; None for all."""
+    """A mask [units] of the units that pass the filters and lie in files that still exist; None for all units."""
     there = snapshot.freshness.there()
     if not filters and there is None:
         return None
@@ -123,8 +124,8 @@ class Chosen(NamedTuple):
     """The units that meet the requirements of a `Choice`.
 
     Attributes:
-        mask: [units]; None for all.
-        places: Unit to the first line of a phrase in it.
+        mask: [units] whether a unit meets the requirements; None for all units.
+        places: Maps a unit to the first line in it that contains a quoted phrase.
     """
 
     mask: NDArray[np.bool_] | None = None
@@ -132,7 +133,7 @@ class Chosen(NamedTuple):
 
 
 def chosen(snapshot: Snapshot, choice: Choice) -> Chosen:
-    """The units that meet the requirements and lie in files that still exist."""
+    """The units that meet the requirements of `choice` and lie in files that still exist."""
     allowed = allowed_units(snapshot, choice.filters)
     if not choice.phrases:
         return Chosen(allowed)
@@ -148,17 +149,15 @@ def chosen(snapshot: Snapshot, choice: Choice) -> Chosen:
 
 
 class OptionalGraph:
-    """The graph as one query uses it. Once it has failed it is not used again."""
+    """Guards a query's access to the graph: after a failure the graph is not used again."""
 
     def __init__(self, *, or_nothing: bool = False) -> None:
-        """Args:
-        or_nothing: Whether to raise failures, except for a graph that is not built yet.
-        """
+        """With `or_nothing`, every failure is raised, except for a graph that is not built yet."""
         self._or_nothing = or_nothing
         self._error: IndexError_ | None = None
 
     def ask(self, work: Callable[[], _T]) -> _T | None:
-        """Run `work`, which reads the graph: its result, or None if it fails or the graph has failed before."""
+        """Returns the result of `work`, which reads the graph; None if the graph fails or has failed before."""
         if self._error is not None:
             return None
         try:
@@ -170,7 +169,7 @@ class OptionalGraph:
             return None
 
     def degraded(self, answering: Sequence[View], *, wanted: bool) -> tuple[Degradation, ...]:
-        """An entry if the graph failed.
+        """The entry of `degraded` if the graph has failed, else ().
 
         Args:
             answering: The views that answered.
@@ -183,13 +182,13 @@ class OptionalGraph:
 
 
 def failure(error: IndexError_) -> str:
-    """The reason code in `degraded`; a shard that is not built yet counts as missing."""
+    """The reason code of an error for `degraded`; a shard that is not built yet counts as missing."""
     missing = isinstance(error, ShardMissingError)
     return "shard_missing" if missing else error.code if error.code == "model_mismatch" else "error"
 
 
 def detail(error: IndexError_) -> str:
-    """The message in `degraded`: what is wrong and what to do."""
+    """The message of an error for `degraded`: what is wrong and what to do."""
     return f"{error.message}: {error.hint}" if error.hint else error.message
 
 
@@ -208,7 +207,7 @@ _ASKED = 80
 
 
 def check_time(view: View, budget_ms: int | None, began: float) -> None:
-    """Check that a mode's only view has kept its time budget; `began` is a value of `time.perf_counter`.
+    """Check that the only view of a mode has kept its time budget, measured from `began` (by `time.perf_counter`).
 
     Raises:
         BudgetExceededError: The view took longer.
@@ -222,10 +221,10 @@ def confidence(snapshot: Snapshot, query: str, closest: float, *, spelled_out: b
     """The confidence in a ranked answer that has results.
 
     Args:
-        closest: The best score of the view dense; -1 without one.
+        closest: The best score of the view dense; -1 if the view did not answer.
         spelled_out: Whether the query is the name of a definition, or text that occurs literally.
     Returns:
-        None if the scores are not of the measured kind, as with a user's model that does not use tokens.
+        None if the thresholds do not fit the scores, as with a user's model that does not compare single tokens.
     """
     whole = snapshot.whole
     closest = whole.largest("closest", closest)

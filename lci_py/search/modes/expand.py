@@ -1,7 +1,7 @@
-"""`--expand N`: adds nodes within N calls or imports of the best results, and counts those left out.
+"""Makes `--expand N`: adds nodes within N calls or imports of the best results, and counts the nodes left out.
 
-The neighbours per node and relation, per hop and in total are limited: a utility with 500 callers cannot flood the
-answer. The nodes of a hop take turns, the best first.
+The numbers of neighbours per node and relation, per hop and in total are limited, so that a utility with 500 callers
+cannot flood the answer. The nodes of a hop take turns in adding a neighbour, the best node first.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ _RELATIONS: dict[str, tuple[int, bool, int]] = {
 def with_neighbours(
     snapshot: Snapshot, request: SearchRequest, filters: Filters, answer: Answer, outcome: Outcome
 ) -> Answer:
-    """The answer followed by the neighbours of its best results, with `expansion`, which counts them.
+    """The answer, followed by the neighbours of its best results, with `expansion` (the numbers of neighbours per hop).
 
     Args:
         filters: The filters of the flags and of the query.
-        outcome: The search's outcome, which has the scores of neighbours that are candidates themselves.
+        outcome: The outcome of the search, which has the scores of neighbours that are candidates themselves.
     """
     walk = _Walk(snapshot, filters, answer, outcome)
     hops = []
@@ -67,7 +67,7 @@ def with_neighbours(
 
 
 class _Walk:
-    """The nodes that were reached, hop by hop."""
+    """Walks along calls and imports, and collects the nodes reached in each hop."""
 
     def __init__(self, snapshot: Snapshot, filters: Filters, answer: Answer, outcome: Outcome) -> None:
         self._snapshot = snapshot
@@ -90,7 +90,7 @@ class _Walk:
         self._seen = {node for node, _, _ in self._frontier}
 
     def step(self) -> dict[str, int]:
-        """Walk one hop; returns how many nodes are new, and how many of them are shown and left out."""
+        """Walk one hop; returns the numbers of new nodes: `found`, and of these `shown` and `left_out`."""
         lists = [
             (place, relation, self._neighbours(place, relation)) for place in self._frontier for relation in _RELATIONS
         ]
@@ -117,7 +117,7 @@ class _Walk:
         return {"found": len(fresh), "shown": len(chosen), "left_out": len(fresh) - len(chosen)}
 
     def _neighbours(self, place: tuple[int, int, str], relation: str) -> list[int]:
-        """The neighbours of a node in a relation, the most certain first."""
+        """The neighbours of a node by one relation, those with the most certain edge first."""
         kind, outgoing, _ = _RELATIONS[relation]
         graph = self._nodes.graph
         own = [place[1]] if kind == IMPORTS else [place[0], *(graph.lambdas_of(place[0]) if outgoing else ())]
@@ -128,7 +128,7 @@ class _Walk:
         return sorted(sure, key=lambda node: (-sure[node], node))
 
     def _passing(self, nodes: set[int]) -> set[int]:
-        """The nodes that are no results yet, pass the filters and lie in files that still exist."""
+        """The nodes that are not yet results, pass the filters and lie in files that still exist."""
         places = self._nodes.places(nodes)
         fresh = {node for node, place in places.items() if place.id not in self._shown}
         there = self._snapshot.freshness.there()
@@ -146,7 +146,7 @@ class _Walk:
         return passing(self._snapshot.symbols, symbols, self._filters) | rest
 
     def results(self, request: SearchRequest, outcome: Outcome) -> list[Result]:
-        """The nodes that were reached, as results."""
+        """Makes a result of each node that was reached."""
         rows = self._rows()
         around = contexts(self._snapshot, list(rows.values()))
         query = read_text(read_fields(request.query, request.filters)[0])

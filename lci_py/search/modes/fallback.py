@@ -1,11 +1,12 @@
-"""Changes to the text of a query before it is searched, and the steps to try when it finds nothing.
+"""Adapts the text of a query before it is searched, and once more if the search finds nothing.
 
 A query is retried once, and only its text is relaxed: the words of a phrase that occurs nowhere need not be adjacent,
-and an unknown word is replaced by the closest name. A filter is never relaxed: a result that breaks one is no answer.
+and an unknown word is replaced by the closest name. A filter is never relaxed, since a result that it excludes is no
+answer.
 
-Before that, a word that carries no information in the repository is left out: its own name, taken from its folder, its
-top folders and its manifests. In "how does terraform decide that a resource must be replaced", `terraform` does not ask
-for `terraform.go`. Such a word counts as a stop word if most files have it and the query has other words.
+Before the search, a word that carries no information in the repository is left out: the repository's own name, taken
+from its folder, its top folders and its manifests. In "how does terraform decide that a resource must be replaced",
+`terraform` does not ask for `terraform.go`. Such a word is left out if most files have it and the query has others.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ _NO_WORD = "no view of multiview ranks a text without a word: the mode bm25 list
 
 
 class Attempt(NamedTuple):
-    """One search of a query.
+    """One search for a query, perhaps with a changed text.
 
     Attributes:
-        query: The text.
+        query: The text to search for.
         choice: The requirements on a candidate.
-        relaxed: Messages: which requirements of the query were dropped.
+        relaxed: Messages that say which requirements of the query were dropped.
     """
 
     query: TextQuery
@@ -55,26 +56,24 @@ class Attempt(NamedTuple):
 
 
 class LookUps:
-    """The index look-ups that the steps need."""
+    """Makes the index look-ups that the functions of this module need."""
 
     def __init__(self, snapshot: Snapshot, choose: Callable[[Choice], Chosen]) -> None:
-        """Args:
-        choose: Returns the units that meet the requirements of a `Choice`.
-        """
+        """Takes `choose`, which returns the units that meet the requirements of a `Choice`."""
         self._snapshot, self._choose = snapshot, choose
         self.settle, self.once = snapshot.whole.settle, snapshot.whole.once
 
     def holds(self, choice: Choice) -> bool:
-        """Whether any unit meets the requirements."""
+        """Whether any unit meets the requirements of `choice`."""
         mask = self._choose(choice).mask
         return mask is None or bool(self._snapshot.whole.total(("held", choice), bool(mask.any())))
 
     def lacks(self, stems: Sequence[str]) -> bool:
-        """Whether the index has none of the terms."""
+        """Whether the index has none of the terms `stems`."""
         return not any(self._snapshot.lexical.term(text) for text in stems)
 
     def near_misses(self, word: str) -> Sequence[str]:
-        """Names that a mistyped word may mean."""
+        """Names in the index that a mistyped word may mean."""
         from lci_py.index.shards.symbol_queries import alike_by_ratio
 
         own = tuple(alike_by_ratio(self._snapshot.symbols, word)[:_MOST_NEAR])
@@ -83,7 +82,7 @@ class LookUps:
 
 
 class AttemptResult(NamedTuple):
-    """An attempt that was made, and its result."""
+    """An attempt that was made, with its plan and its outcome."""
 
     attempt: Attempt
     plan: Plan
@@ -91,8 +90,8 @@ class AttemptResult(NamedTuple):
 
 
 def first(index: LookUps, query: TextQuery, filters: Filters, *, strict: bool) -> Attempt:
-    """The first attempt: the filters, and all phrases literally. If that matches nothing and the query is not `strict`,
-    fewer phrases are required, and a lone unknown word becomes the name that differs by a letter or two.
+    """The first attempt, with the filters and with all phrases literally. If nothing matches these and the query is not
+    `strict`, fewer phrases are required. A lone unknown word is replaced by the name that differs by a letter or two.
     """
     if not strict and (name := corrected_name(index, query)):
         said = f"no {query.words[0]!r}; showing {name}"
@@ -107,7 +106,7 @@ def first(index: LookUps, query: TextQuery, filters: Filters, *, strict: bool) -
 
 
 def corrected_name(index: LookUps, query: TextQuery) -> str:
-    """The one name with the smallest edit distance to a lone unknown word; "" for any other query."""
+    """The name that a query of one unknown word probably means: the only one at the smallest edit distance; else ""."""
     if query.long or len(query.words) != 1:
         return ""
     typed = joined_spelling(query.words[0])
@@ -127,11 +126,11 @@ def corrected_name(index: LookUps, query: TextQuery) -> str:
 def climb(
     index: LookUps, query: TextQuery, filters: Filters, attempt: Callable[[Attempt], AttemptResult], *, strict: bool
 ) -> AttemptResult:
-    """Run the steps of the ladder until one gives results; returns that attempt, with its step.
+    """Make the first attempt and, if it finds nothing, a relaxed one; returns the one that counts, with its plan.
 
     Args:
         query: The query as the user gave it.
-        filters: Conditions in every attempt.
+        filters: The filters, which apply to every attempt.
         attempt: Runs an attempt.
         strict: Whether the text must be taken literally.
     """
@@ -147,7 +146,7 @@ def climb(
 
 
 def _relax(index: LookUps, tried: AttemptResult) -> Attempt | None:
-    """The one retry of a query that found nothing; None if there is nothing to relax."""
+    """The only retry of a query that found nothing; None if nothing can be relaxed."""
     attempt = tried.attempt
     if attempt.relaxed != attempt.query.relaxed or not index.holds(attempt.choice):
         return None
@@ -157,7 +156,7 @@ def _relax(index: LookUps, tried: AttemptResult) -> Attempt | None:
 
 
 def _final_plan(index: LookUps, tried: AttemptResult, *, filtered: bool) -> Plan:
-    """The plan with the step that answered, and what was relaxed for it."""
+    """The plan of an attempt, completed with the retrieval step that answered and what was relaxed for it."""
     attempt, plan, found = tried
     failed = found.failed
     if not found.anything:
@@ -175,7 +174,7 @@ def _final_plan(index: LookUps, tried: AttemptResult, *, filtered: bool) -> Plan
 
 
 def _without_phrases(index: LookUps, query: TextQuery, filters: Filters) -> Attempt:
-    """Require less: a phrase that occurs nowhere becomes words; phrases that only occur apart are required singly."""
+    """Relax phrases: one that occurs nowhere becomes words; of several that never occur together, any is enough."""
     phrases = tuple(dict.fromkeys(query.phrases))
     kept = tuple(phrase for phrase in phrases if index.holds(Choice(filters, (phrase,))))
     where = "what passes the filters" if filters else "the repository"
@@ -193,7 +192,7 @@ def _without_phrases(index: LookUps, query: TextQuery, filters: Filters) -> Atte
 
 
 def _near_names(index: LookUps, attempt: Attempt) -> Attempt | None:
-    """Replace the words, if the index knows none of them, by the closest names."""
+    """Replace each word that the index does not have by the closest name; None if no name is close enough."""
     from difflib import SequenceMatcher
 
     from lci_py.source.text.words import STOPWORDS, parts
@@ -229,7 +228,7 @@ _LETTERS = 3
 
 
 def without_own_names(snapshot: Snapshot, query: TextQuery) -> TextQuery:
-    """The query for ranking, without the repository's own name; unchanged in a fleet, whose parts have different names.
+    """The query for ranking, without the repository's own name; unchanged in a fleet (of several repositories).
 
     Raises:
         IndexError_: The lexical shard cannot be used.
@@ -258,14 +257,14 @@ def _without(snapshot: Snapshot, query: TextQuery) -> TextQuery:
 
 
 def _names(snapshot: Snapshot) -> frozenset[str]:
-    """The parts of the names of the root folder and of the packages that its manifests declare."""
+    """The words in the names of the root folder and of the packages that its manifests declare, in lower case."""
     packages = packages_of(snapshot.symbols, ("go.mod", "package.json", "Cargo.toml"))
     texts = [snapshot.root.name, *(package.rpartition("/")[2] for package in packages)]
     return frozenset(word.lower() for text in texts for word in WORD.findall(text))
 
 
 def _holds_most(paths: Sequence[str], word: str) -> bool:
-    """Whether most files lie in a folder of this name, at the top level or at the top of `src` and the like."""
+    """Whether most files lie in a folder named `word`, at the top level or at the top of `src` and the like."""
     found = 0
     for holder in _HOLDERS:
         first = bisect_left(paths, f"{holder}{word}/")
@@ -274,7 +273,7 @@ def _holds_most(paths: Sequence[str], word: str) -> bool:
 
 
 def _is_common(snapshot: Snapshot, word: str) -> bool:
-    """Whether most files have a word."""
+    """Whether most files contain a word."""
     index = snapshot.lexical
     terms = [index.term(stem(part)) for part in parts(word)]
     least = min((len(index.rows("files", term)) if term is not None else 0 for term in terms), default=0)

@@ -1,7 +1,7 @@
-"""Commands to suggest when an answer seems to miss its target. They are tried here first, so a hint is never wrong.
+"""Suggests commands when an answer seems to miss its target. Each is tried here first, so that a hint is never wrong.
 
-Also recognises questions about the callers or the tests of a definition, which its own text does not answer. Only
-multiview answers them: the other modes rank by one kind of evidence alone.
+Also recognises questions about the callers or the tests of a definition, which the text of the definition does not
+answer. Only multiview answers such questions itself, since the other modes rank by one kind of evidence alone.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ _LESS = 0.98
 
 
 class RelationQuestion(NamedTuple):
-    """A question about a definition.
+    """A question that asks for the callers or the tests of a definition.
 
     Attributes:
-        name: The definition.
-        tests: Whether it asks for tests; otherwise for callers.
-        rows: Rows of the definitions with that name.
+        name: The name of the definition.
+        tests: Whether the question asks for tests; otherwise it asks for callers.
+        rows: The rows of the definitions with that name.
         command: The shell command that lists the complete answer.
-        tool: The same for a client of `lci mcp`, in words.
+        tool: The equivalent call for a client of `lci mcp`, in words.
     """
 
     name: str
@@ -62,7 +62,7 @@ class RelationQuestion(NamedTuple):
 
 
 def relation_question(snapshot: Snapshot, text: str) -> RelationQuestion | None:
-    """The definition whose callers or tests a query asks for; None if it does not, or there is no such definition."""
+    """The question of a query for callers or tests of a definition; None for other queries and unknown names."""
     if not any(word in text.lower() for word in _SAID):
         return None
     calls = _CALLERS.match(text)
@@ -84,8 +84,8 @@ def relation_question(snapshot: Snapshot, text: str) -> RelationQuestion | None:
 
 
 def related_definitions(snapshot: Snapshot, text: str) -> tuple[str, list[tuple[Row, float]]] | None:
-    """The callers or tests that a query asks for, with weights, best first, and the command that lists all of them;
-    None if there are none.
+    """(command, definitions): the command that lists all callers or tests that a query asks for, and the first of these
+    with weights, best first. None if the query does not ask for them, or there are none.
     """
     if (about := relation_question(snapshot, text)) is None:
         return None
@@ -115,18 +115,18 @@ _BETWEEN = lazily(r"[\"'`]|: |\n")
 
 
 class _Holder(NamedTuple):
-    """A location with the words of a query, the command that finds it, and whether it is among the results."""
+    """A location that has the words of a query: the hint that leads to it, and whether a result shows it already."""
 
     hint: Hint
     shown: bool
 
 
 def with_hints(snapshot: Snapshot, request: SearchRequest, answer: Answer) -> Answer:
-    """Add hints to an answer: at most one command that finds more if the answer is weak, and how to exclude tests if it
-    is full of them.
+    """Add hints to an answer: if it is weak, at most one command that finds more; if most results are tests, how to
+    exclude them.
 
-    The confidence is raised if a definition contains the words of the query: the vector of two words resembles its
-    target less than the vectors of whole questions, on which the scores were measured.
+    A low confidence is raised if a definition contains the words of the query: the vector of two words resembles its
+    target less than the vectors of whole questions do, for which the thresholds were measured.
 
     Raises:
         IndexError_: The lexical shard cannot be used.
@@ -181,7 +181,7 @@ def _literal(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answe
 
 
 def _texts(query: TextQuery) -> list[str]:
-    """Texts that may occur in a file literally: the query, and the longest of its parts between quotes and colons."""
+    """Texts that may occur literally in a file: the query, and the longest of its parts between quotes and colons."""
     whole = query.raw.strip()
     found = [whole.strip("\"'`"), *sorted(_BETWEEN.split(whole), key=len, reverse=True)]
     texts = (text.strip() for text in found)
@@ -191,7 +191,7 @@ def _texts(query: TextQuery) -> list[str]:
 
 
 def _text_location(snapshot: Snapshot, request: SearchRequest, text: str, until: float) -> tuple[str, int, bool] | None:
-    """The first file and line with a text, code before documents and tests; and whether only in another case."""
+    """(file, line, folded) of the first occurrence of a text, in code if possible; folded: only in another case."""
     from lci_py.index.shards.filters import path_test
     from lci_py.index.shards.unit_columns import TEST, TEXT
     from lci_py.index.shards.word_files import words_in
@@ -217,7 +217,7 @@ def _text_location(snapshot: Snapshot, request: SearchRequest, text: str, until:
 
 
 def _by_words(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answer: Answer) -> _Holder | None:
-    """A definition with all words of the query, preferably one of the results."""
+    """A definition that contains all words of the query, preferably a definition among the results."""
     from lci_py.search.modes.candidates import allowed_units
 
     words = [word for word in query.words if word.lower() not in STOPWORDS]

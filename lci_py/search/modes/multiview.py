@@ -1,4 +1,4 @@
-"""The multiview mode: search the three views, collect their candidates, measure every signal, fuse."""
+"""The multiview mode: searches the three views, collects their candidates, measures every signal, and fuses them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ RETRIEVAL = 0.8
 
 
 def multiview(snapshot: Snapshot, request: SearchRequest) -> ModeAnswer:
-    """Answer a query in the mode multiview. The time budget starts here.
+    """Answer a query in the mode multiview. The time budget starts with this call.
 
     Raises:
         UsageError: A filter cannot be used.
@@ -103,7 +103,7 @@ def multiview(snapshot: Snapshot, request: SearchRequest) -> ModeAnswer:
 
 
 class _Run:
-    """One request: a search for its text, and perhaps another with fewer requirements."""
+    """Answers one request: searches for its text, and perhaps again with fewer requirements."""
 
     def __init__(self, snapshot: Snapshot, request: SearchRequest, filters: Filters, began: float) -> None:
         self._snapshot, self._request, self._filters, self._began = snapshot, request, filters, began
@@ -171,10 +171,10 @@ class _Run:
 
         Args:
             query: The text to rank by.
-            allowed: [units] mask of the candidates; None for all.
-            spelled: Names and literal text that the query spells out.
+            allowed: [units] mask of the candidates; None for all units.
+            spelled: The names and literal texts that the query spells out.
         Raises:
-            IndexError_: Every view failed; this is the error of the first.
+            IndexError_: Every view failed; this is the error of the first view.
         """
         snapshot, began = self._snapshot, self._began
         whole, table, asked = snapshot.whole, snapshot.unit_table, query.text
@@ -185,7 +185,9 @@ class _Run:
         spent: dict[View, float] = {}
 
         def search_views() -> dict[View, HitList | IndexError_]:
-            """The hits or the error of each view, largest weight first; once one has answered, none starts too late."""
+            """Maps each view to its hits or error, in the order of weight. After the deadline, no further view is asked
+            if one has answered.
+            """
             by_view: dict[View, HitList | IndexError_] = {}
             share = parts(plan.weights)
             for view in sorted(VIEWS, key=lambda view: -share[view]):
@@ -278,7 +280,7 @@ class _Run:
 
 
 def _check_graph(graph: GraphIndex) -> GraphIndex:
-    """The graph, after a check that the arrays which every ranking needs are intact."""
+    """Returns the graph after a check that the arrays that every ranking needs are intact."""
     _ = graph.importers
     return graph
 
@@ -296,11 +298,11 @@ def build_answer(
     """The results in their envelope, with each view's scores and the graph around each result.
 
     Args:
-        query: The text the views were asked.
-        places: Unit to the line of a phrase in it.
+        query: The text that the views were asked.
+        places: Maps a unit to the first line in it that contains a quoted phrase.
         optional_graph: Records a warning if the graph cannot be read.
         count: Number of results to show.
-        total: Number of results there are.
+        total: Number of all results.
     """
     head = outcome.head(count)
     with snapshot.trace.stage("graph", len(head)):
@@ -326,7 +328,7 @@ def build_answer(
 
 
 def _degradation(view: View, plan: Plan, answering: Sequence[View], reason: str, said: str) -> Degradation:
-    """The entry for a view that did not answer; its impact is the share of the ranking's weight that is lost."""
+    """The `degraded` entry for a view that did not answer; its impact depends on the share of weight that is lost."""
     part = parts(plan.weights)[view]
     impact = "high" if part >= MINOR or not answering else "medium" if part >= MINOR / 2 else "low"
     return Degradation(view, reason, "+".join(answering) or "none", impact, said)

@@ -1,4 +1,4 @@
-"""Quoted phrases: looked up by the postings of their words, then checked in the text itself."""
+"""Looks up quoted phrases: selects files by the words of a phrase, then searches their text for the phrase itself."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 def units_with(
     snapshot: Snapshot, phrases: Sequence[str], allowed: NDArray[np.bool_] | None, *, either: bool = False
 ) -> tuple[NDArray[np.bool_], dict[int, int]]:
-    """The allowed units whose own lines contain every phrase (with `either`, any) literally: a mask [units], and unit
-    to the first line of a match."""
+    """Finds the allowed units whose own lines contain every phrase literally (with `either`, any phrase): a mask
+    [units], and a dict from unit to the first line of a match.
+    """
     lines: dict[int, int] = {}
     masks = np.zeros((len(phrases), snapshot.n_units), np.bool_)
     for mask, phrase in zip(masks, phrases, strict=True):
@@ -37,11 +38,11 @@ def units_with(
 def symbols_with(
     snapshot: Snapshot, phrases: Sequence[str], select: Callable[[Callable[[str], bool]], list[Row]]
 ) -> list[Row]:
-    """The symbols whose own lines (without chunks: all lines they span) contain every phrase.
+    """The rows of the symbols whose own lines (or all lines, if they have no chunks) contain every phrase.
 
     Args:
-        phrases: One or more.
-        select: Returns the rows of symbols in files whose path passes a test.
+        phrases: At least one text.
+        select: Returns the rows of the symbols in files whose path passes a test.
     """
     found = [_lines_with(snapshot, phrase) for phrase in phrases]
     paths = snapshot.symbols.paths()
@@ -63,7 +64,7 @@ def _holds(row: Row, lines: Mapping[int, Sequence[int]], units: Mapping[int, int
 
 
 def _files_with_words(snapshot: Snapshot, phrase: str) -> list[int]:
-    """Files with all whole words of the phrase. Its first and last word may be parts of longer words."""
+    """The files that contain the words of the phrase, but for words at its ends, which may be parts of longer words."""
     lexical = snapshot.lexical
     have = np.ones(lexical.n_files, np.bool_)
     matches = list(WORD.finditer(phrase))
@@ -80,7 +81,7 @@ def _files_with_words(snapshot: Snapshot, phrase: str) -> list[int]:
 
 
 def _lines_with(snapshot: Snapshot, phrase: str) -> dict[int, list[int]]:
-    """File to its lines that contain the phrase."""
+    """Maps a file to the numbers of its lines that contain the phrase."""
     found: dict[int, list[int]] = {}
     needle = phrase.encode("utf-8", "surrogatepass")
     paths = snapshot.symbols.paths()
@@ -95,7 +96,7 @@ def _lines_with(snapshot: Snapshot, phrase: str) -> dict[int, list[int]]:
 
 
 def _units_at(snapshot: Snapshot, lines: Mapping[int, Sequence[int]]) -> dict[int, int]:
-    """Unit to the first of the given lines that belongs to it."""
+    """Maps each unit to the first line in `lines` that belongs to it; `lines` has the line numbers of each file."""
     found: dict[int, int] = {}
     for file, numbers in lines.items():
         chunks = snapshot.symbols.chunks_of_file(file)

@@ -1,4 +1,4 @@
-"""The dense and the bm25 mode, each of which ranks by one view."""
+"""The modes dense and bm25, each of which ranks by a single view."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> SingleViewRe
     Args:
         request: The request; its `field:value` terms have been moved to the filters.
     Raises:
-        IndexError_: The shard cannot be used.
-        BudgetExceededError: Searching it took longer than the budget.
+        IndexError_: The shard of the view cannot be used.
+        BudgetExceededError: The search took longer than the budget.
     """
     began = time.perf_counter()
     with snapshot.trace.stage("plan"):
@@ -89,7 +89,7 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> SingleViewRe
     degraded: list[Degradation] = []
 
     def known_by_words(work: Callable[[], _T], otherwise: _T) -> _T:
-        """Run a look-up in the lexical shard. If that fails in the mode dense, return `otherwise`."""
+        """Run `work`, which reads the lexical shard; in the mode dense, return `otherwise` if it fails."""
         try:
             return work()
         except IndexError_ as error:
@@ -136,12 +136,12 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> SingleViewRe
 
 
 def with_literal_hits(hits: HitList, places: NDArray[np.int64], total: int, limit: int) -> HitList:
-    """Append the units that contain the phrase but no word or token that the view knows ("=>"), by path and line.
+    """Append to `hits` the units that contain the phrase but no word or token that the view knows ("=>").
 
     Args:
-        hits: The first `limit`.
-        places: Units that contain the phrase, ascending: the first `limit` that are no hits, or all.
-        total: Number of such units.
+        hits: The first `limit` hits of the view.
+        places: Units that contain the phrase, ascending (by path and line): all, or the first `limit` not in `hits`.
+        total: Number of all units that contain the phrase.
     """
     if total <= hits.total:
         return hits
@@ -151,7 +151,7 @@ def with_literal_hits(hits: HitList, places: NDArray[np.int64], total: int, limi
 
 
 def build_answer(snapshot: Snapshot, request: SearchRequest, found: SingleViewResult) -> Answer:
-    """The results, in their envelope."""
+    """The envelope with the results that a view found."""
     hits = found.ranked
     explains = None
     if request.explain:

@@ -27,11 +27,11 @@ _ALL = 1 << 62
 
 
 def structural(snapshot: Snapshot, request: SearchRequest) -> ModeAnswer:
-    """The symbols that pass the filters and the query's terms.
+    """Answer with the symbols that pass the filters and the query's terms.
 
     Raises:
         UsageError: A term cannot be used.
-        BudgetExceededError: There was no time to find them.
+        BudgetExceededError: The search took longer than the budget.
     """
     with snapshot.trace.stage("plan"):
         asked = read_symbolic(request.query, request.filters)
@@ -65,7 +65,7 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> ModeAnswer:
 
 
 def matching(snapshot: Snapshot, asked: Conditions, limit: int, there: PathTest | None) -> tuple[list[Row], int]:
-    """At most `limit` symbols that pass the filters and hold the phrases, in files that pass `there`; and the total."""
+    """(rows, total): the first `limit` symbols that meet the conditions, in files that pass `there`; and the total."""
     if not asked.phrases:
         return snapshot.symbols.select(asked.filters, limit, there)
     from lci_py.search.modes.phrases import symbols_with
@@ -79,14 +79,14 @@ def matching(snapshot: Snapshot, asked: Conditions, limit: int, there: PathTest 
 
 
 def terms_of(filters: Filters) -> tuple[tuple[str, float], ...]:
-    """The words of the name globs, by which a symbol's best lines are chosen besides the phrases."""
+    """The words of the globs on names, with weights; they help to choose the lines of a symbol that are shown."""
     return read_text(" ".join(_SET.sub(" ", name) for name in filters.name)).terms
 
 
 def build_answer(
     snapshot: Snapshot, request: SearchRequest, asked: Conditions, rows: Sequence[Row], total: int
 ) -> Answer:
-    """The envelope of a purely structural query, in which all matches rank equally."""
+    """The envelope with the results of a structural query, in which all matches rank equally."""
     wanted = LineMatcher(terms_of(asked.filters), asked.phrases)
     with snapshot.trace.stage("present", len(rows)) as stage:
         results = [result(snapshot, row, request, "symbolic", 1.0, wanted) for row in rows]

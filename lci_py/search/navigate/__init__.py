@@ -1,1 +1,1 @@
-"""Callers, callees, call trees, references and definitions of a name."""
+"""Finds callers, callees, call trees, references and definitions of a name."""

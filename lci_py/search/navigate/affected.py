@@ -86,8 +86,8 @@ def affected(snapshot: Snapshot, request: AffectedRequest) -> AffectedAnswer:
 
 
 def tests_of(snapshot: Snapshot, rows: Sequence[Row]) -> list[Place]:
-    """The tests of given definitions, the most certain first: tests that call them, in few steps before many; then
-    tests that are named after their files, or only use their names."""
+    """The tests of definitions, the most certain first: tests that call them, in few steps before many; then tests that
+    are named after the definitions' files, or only use the definitions' names."""
     reach = _Reach(snapshot, AffectedRequest(depth=_TEST_DEPTH))
     return [one.place for one in reach.run([ChangedPlace(place_of(row), "modified") for row in rows])[1]]
 
@@ -95,8 +95,8 @@ def tests_of(snapshot: Snapshot, rows: Sequence[Row]) -> list[Place]:
 def _alike_tests(
     snapshot: Snapshot, request: AffectedRequest, changes: Sequence[ChangedPlace], known: Collection[str]
 ) -> list[AffectedDefinition]:
-    """Further test files that share the most words with the changes, best first. An integration test reaches code
-    through a server, a process or an interface, which calls do not show, but it uses the same words.
+    """Test files outside `known` that share the most words with the changes, best first. An integration test reaches
+    code through a server, a process or an interface, which calls do not show, but it uses the same words.
 
     Source:
         BM25 of the changed text, over whole files: Peng, Shi and Zhang, ISSTA 2020.
@@ -127,7 +127,7 @@ def _alike_tests(
 
 
 def _path_words(path: str) -> tuple[set[str], set[str]]:
-    """The words of the name that a file has or tests; and these together with the words of its folders."""
+    """(name, all): the words of a file's name without marks of a test; the words of that name and of the folders."""
     name, whole = (
         {word for word in re.split(r"[\W_]+", text) if word not in ("", "test", "tests", "spec", "src")}
         for text in (_tested_name(path), f"{path.rpartition('/')[0]}/{_tested_name(path)}".lower())
@@ -141,7 +141,7 @@ _INDEXES = frozenset({"mod", "lib", "index", "init", "main"})
 
 
 def _tested_name(path: str) -> str:
-    """The name that a test file's name refers to."""
+    """The name of a file, without suffix and words such as `test`: the name of what a test file tests."""
     return _TEST_WORDS.sub("", path.rpartition("/")[2].rpartition(".")[0]).lower()
 
 
@@ -151,7 +151,7 @@ def _folder(path: str) -> str:
 
 
 def _names_of(path: str) -> list[str]:
-    """Names that a test of a file may have: `simplex`, `io_simplex`."""
+    """The names that a test of a file may have, apart from words such as `test`: `simplex`, `io_simplex`."""
     *folders, name = path.rpartition(".")[0].split("/")
     name = name.removesuffix(".d").strip("_")
     if name in _INDEXES and folders:
@@ -166,7 +166,7 @@ def _names_of(path: str) -> list[str]:
 
 
 class _Reach:
-    """Walks from changes to their callers."""
+    """Walks the call graph from changes to their callers and tests."""
 
     def __init__(self, snapshot: Snapshot, request: AffectedRequest) -> None:
         self._snapshot = snapshot
@@ -180,7 +180,7 @@ class _Reach:
     def run(
         self, changes: Sequence[ChangedPlace]
     ) -> tuple[tuple[AffectedDefinition, ...], tuple[AffectedDefinition, ...]]:
-        """The callers and the tests, both by distance, path and line; the most certain tests first."""
+        """(callers, tests) of the changes, both by distance, path and line; the most certain tests first."""
         paths = {path: number for number, path in enumerate(self._snapshot.symbols.paths())}
         numbers = self._numbers(changes, paths)
         found: dict[int, tuple[int, Reason]] = dict.fromkeys(numbers, (0, "changed"))
@@ -207,8 +207,9 @@ class _Reach:
         return self._sort_tests(found, changes)
 
     def _reaching(self, nodes: Mapping[int, Reason], mentioned: frozenset[int] = frozenset()) -> dict[int, Reason]:
-        """The callers of nodes, each with its most certain relation. A node without callers counts as called where its
-        type is used (as operators and library callbacks are), unless tests mention it, which is more certain."""
+        """Maps the callers of nodes to their most certain relation to them. A node without callers counts as called
+        where its type is used (as operators and library callbacks are), unless tests mention it, which is more certain.
+        """
         found: dict[int, Reason] = {}
         for reason in sorted(set(nodes.values()), key=_BY_SURENESS.index):
             own = [node for node, by in nodes.items() if by == reason]
@@ -230,14 +231,14 @@ class _Reach:
         return found
 
     def _returning(self, symbols: Sequence[int]) -> list[int]:
-        """The functions that enclose functions never called by name: they return or pass them, as decorators do."""
+        """The functions around functions that are never called by name: a decorator returns its inner function."""
         table = self._snapshot.symbols
         parents = {row["parent"] for row in table.symbol_rows(symbols).values() if row["parent"] is not None}
         rows = table.symbol_rows(sorted(parents)) if parents else {}
         return [number for number, row in rows.items() if row["kind"] in FUNCTION_KINDS]
 
     def _through(self, symbols: Sequence[int]) -> dict[int, list[int]]:
-        """For each definition, the callers that reach it by dynamic dispatch, if the call has few other targets."""
+        """Maps each definition to the callers that reach it by dynamic dispatch, if the call has few other targets."""
         rows = self._snapshot.symbols.symbol_rows(sorted(symbols)) if symbols else {}
         return {
             number: [call.node for call in self._dispatch.calls([row], (), "callers")[0]]
@@ -256,7 +257,7 @@ class _Reach:
         return nodes.links(ids)
 
     def folded(self) -> tuple[Through, ...]:
-        """The declared methods that changed methods implement, with too many implementations to be followed."""
+        """The base or interface methods that changed methods implement, with too many implementations to follow."""
         rows = self._snapshot.symbols.symbol_rows(sorted(self._by_id.values())[:_DISPATCHED])
         found: dict[int, dispatch.Through] = {}
         for row in rows.values():
@@ -264,7 +265,7 @@ class _Reach:
         return tuple(self._dispatch.places(list(found.values())))
 
     def _users_of_types(self, symbols: Sequence[int]) -> list[int]:
-        """The callers of the constructors of the definitions' types; if none, the users of the types' names."""
+        """The callers of the constructors of the definitions' types; if a type has none, the users of its name."""
         from lci_py.search.navigate.references import files_with_words, references
 
         types = {node: self._dispatch.type_around(node) for node in symbols[:_DISPATCHED]}
@@ -301,7 +302,7 @@ class _Reach:
         return [int(row["symbol_number"]) for row in rows if row is not None]
 
     def _has_test(self, found: Mapping[int, tuple[int, Reason]]) -> bool:
-        """Whether calls lead to a test file; tests inside a source file, as in Rust, cover only that file."""
+        """Whether calls lead to a test file. Tests in a source file (Rust) do not count: they cover only that file."""
         return any(
             self._in_tests[self._nodes.file_of(node)]
             for node, (distance, reason) in found.items()
@@ -313,7 +314,7 @@ class _Reach:
         return [bool(test) for (test,) in self._snapshot.symbols.per_file("test")]
 
     def _numbers(self, changes: Sequence[ChangedPlace], paths: Mapping[str, int]) -> list[int]:
-        """The nodes of changes, including those of a type's constructors."""
+        """The graph nodes of the changed definitions; for a type, also the nodes of its constructors."""
         files = sorted({one.place.file for one in changes if one.place.file in paths})
         rows = {row["id"]: row for row in self._snapshot.symbols.in_files(files)}
         known = [rows[one.place.id] for one in changes if one.place.id in rows]
@@ -321,7 +322,7 @@ class _Reach:
         return self._nodes.asked(known)
 
     def _callers(self, nodes: Sequence[int]) -> list[int]:
-        """The callers of nodes. For an anonymous function the enclosing definition counts as well."""
+        """The nodes that call the nodes; for a caller that is an anonymous function, also its enclosing definition."""
         graph = self._nodes.graph
         if not nodes:
             return []
@@ -336,7 +337,7 @@ class _Reach:
         return [int(node) for node in graph.into(self._nodes.first_file + file, IMPORTS)]
 
     def _users(self, changes: Sequence[ChangedPlace]) -> list[int]:
-        """The callers of a changed name in calls whose target is unknown."""
+        """The nodes that call a changed name where the target of the call is unknown."""
         names = {one.place.symbol for one in changes if one.place.kind in CALLABLE and one.place.symbol}
         found: list[int] = []
         for name in sorted(filter(_tells, names)):
@@ -347,7 +348,7 @@ class _Reach:
         return found
 
     def _speaks(self, node: int, changes: Sequence[ChangedPlace]) -> bool:
-        """Whether a node's language is that of a change: a bare name in another language means something else."""
+        """Whether a node is in the language of a change: in another language, the same name means something else."""
         language = self._languages[self._nodes.file_of(node)]
         return family(language) in {family(one.place.language) for one in changes}
 
@@ -356,7 +357,7 @@ class _Reach:
         return [language for (language,) in self._snapshot.symbols.per_file("language")]
 
     def _mentions(self, changes: Sequence[ChangedPlace]) -> list[int]:
-        """The definitions that mention a changed function without known callers, because they pass it on as a value."""
+        """The definitions that pass on a changed function as a value; only for functions without known callers."""
         from lci_py.search.navigate.references import files_with_words, references
 
         symbols = self._snapshot.symbols
@@ -384,7 +385,7 @@ class _Reach:
     def _tests_mentioning(
         self, changes: Sequence[ChangedPlace], paths: Mapping[str, int]
     ) -> tuple[list[int], list[int]]:
-        """The changed definitions with a nearly unique name that tests mention, and the files of these tests."""
+        """(definitions, files): changed definitions with nearly unique names that tests mention; these tests' files."""
         from lci_py.search.navigate.references import files_with_words
 
         symbols = self._snapshot.symbols
@@ -417,7 +418,7 @@ class _Reach:
         return definitions, files
 
     def _tests_named_after(self, changes: Sequence[ChangedPlace]) -> list[int]:
-        """The test files named after a change, those in the nearest folders: `tests/io_simplex.rs` or
+        """The test files named after a changed file or method, only in the nearest folders: `tests/io_simplex.rs` or
         `tests/simplex/read.rs` for `src/io/simplex.rs`, `back.test.js` for a method `back`.
         """
         files = self._snapshot.symbols.per_file("path, test, chunks")
@@ -462,7 +463,7 @@ class _Reach:
 
 
 def _surest_first(tests: Sequence[AffectedDefinition], changes: Sequence[ChangedPlace]) -> list[AffectedDefinition]:
-    """Sort tests by certainty, distance and path similarity; drop files with a test as certain as the file itself."""
+    """Sort tests by certainty, distance and similarity of paths; drop a file if a test inside it is as certain."""
     within: dict[str, bool] = {}
     for one in tests:
         if one.place.kind != FILE_KIND:
@@ -499,5 +500,5 @@ def _is_distinct(name: str) -> bool:
 
 
 def _tells(name: str | None) -> bool:
-    """Whether a name identifies a definition: `main` and `__init__` do not."""
+    """Whether a name is specific enough to identify a definition: `main` and `__init__` are not."""
     return name is not None and len(name) >= _NAME and name.strip("_") not in _INDEXES and not name.startswith("__")

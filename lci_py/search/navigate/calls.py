@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def callers(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
-    """The callers of a name; without any, the lines that mention it."""
+    """The callers of a name; if it has no callers, the lines that mention the name."""
     answer = neighbours(snapshot, request, "callers")
     if answer.total:
         return answer
@@ -35,12 +35,12 @@ def callers(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
 
 
 def callees(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
-    """The definitions, and external names, that the definitions of a name call."""
+    """The callees of a name: what its definitions call, including names from outside the repository."""
     return neighbours(snapshot, request, "callees")
 
 
 def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) -> GraphAnswer:
-    """The callers or the callees of a name."""
+    """The callers or the callees of a name, by `direction`."""
     nodes = Nodes(snapshot)
     rows, others = definitions(nodes, request.name, every=request.every)
     if not rows:
@@ -69,8 +69,8 @@ def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) 
 def neighbours_of(
     nodes: Nodes, dispatch: Dispatch, rows: list[Row], direction: Direction, filters: Filters
 ) -> tuple[list[Neighbour], list[Through]]:
-    """The callers or callees of definitions that pass the filters, in files that still exist, in order; and the
-    declared methods that have implementations among them.
+    """(neighbours, through): the callers or callees of definitions, in order, if they pass the filters and their files
+    still exist; and the declared (base or interface) methods by which dynamic dispatch leads to these neighbours.
     """
     found: list[Neighbour] = []
     through: list[Through] = []
@@ -86,7 +86,7 @@ def neighbours_of(
 
 
 def _calls_of_unknown_name(nodes: Nodes, dispatch: Dispatch, rows: Sequence[Row]) -> tuple[tuple[str, int], ...]:
-    """File and line of the calls whose called name is unknown: they may mean any function. Only in existing files."""
+    """(file, line) of the calls whose called name is unknown: they may mean any function. Only in existing files."""
     found = {(nodes.path(nodes.file_of(node)), line) for node, line in dispatch.of_unknown_name(rows)}
     there = nodes.snapshot.freshness.there()
     return tuple(sorted(site for site in found if there is None or there(site[0])))
@@ -99,7 +99,7 @@ def _lines(outside: Sequence[External]) -> int:
 def count_unresolved(
     nodes: Nodes, dispatch: Dispatch, rows: Sequence[Row], request: GraphRequest, direction: Direction
 ) -> int:
-    """The number of calls without a known target: of the definitions' name (callers), or inside them (callees)."""
+    """The number of calls with unknown targets: calls of the definitions' name (callers), or inside them (callees)."""
     if direction == "callees":
         return _lines(externals(nodes, rows))
     passes = _use_filter(nodes.snapshot, request.filters)
@@ -113,13 +113,13 @@ def count_unresolved(
 
 
 def _use_filter(snapshot: Snapshot, filters: Filters) -> Callable[[Place], bool] | None:
-    """A test for uses: whether they pass the filters and lie in files that still exist; None if all do."""
+    """A function that tests whether a use passes the filters and its file still exists; None if all uses do."""
     there = snapshot.freshness.there()
     return place_filter(filters, there) if filters or there is not None else None
 
 
 def definitions(nodes: Nodes, name: str, *, every: bool) -> tuple[list[Row], tuple[OtherMeaning, ...]]:
-    """The definitions that a name most likely means (`every`: all of them), and its other meanings.
+    """(definitions, others): the definitions that a name most likely means (`every`: all), and its other meanings.
 
     Raises:
         IndexBehindError: Only a file that has changed since the index was built defines the name.
@@ -131,7 +131,7 @@ def definitions(nodes: Nodes, name: str, *, every: bool) -> tuple[list[Row], tup
 
 
 def nothing(snapshot: Snapshot, command: str, request: GraphRequest, *, uses: bool = False) -> GraphAnswer:
-    """The answer about a name without a definition; with `uses`, it has the number of calls of the name."""
+    """The answer about a name that has no definition; with `uses`, it says how often the name is called."""
     near = near_misses(snapshot.symbols, request.name)
     called = 0
     if uses:
@@ -165,7 +165,7 @@ def _neighbours(nodes: Nodes, rows: list[Row], direction: Direction) -> list[Nei
 def _dispatch_neighbours(
     nodes: Nodes, dispatch: Dispatch, rows: list[Row], direction: Direction
 ) -> tuple[list[Neighbour], list[Through]]:
-    """The neighbours by dynamic dispatch and by computed names, and the declared methods of these calls."""
+    """(neighbours, through): callers or callees by dynamic dispatch and computed names; the declared methods called."""
     asked = nodes.asked(rows)
     calls, found = dispatch.calls(rows, asked, direction)
     places = nodes.places(call.node for call in calls)

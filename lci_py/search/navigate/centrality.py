@@ -1,4 +1,4 @@
-"""PageRank over the graph: the definitions that the rest of a repository depends on most."""
+"""PageRank over the graph: the definitions on which the repository depends most."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ BACK = 0.5
 def page_rank(
     graph: GraphIndex, parents: NDArray[np.int64], starts: Mapping[int, float] | None = None
 ) -> NDArray[np.float64]:
-    """The rank of every definition: float64 [S]; together with the ranks of the files they add up to 1.
+    """The PageRank of every definition: float64 [S]; together with the ranks of the files they add up to 1.
 
     A random walk follows calls (weighted by confidence), imports and inheritance, each pair of nodes once, and goes
     from a member to its enclosing definition or file, and from a file to its definitions. With probability 1 - DAMPING
     it restarts, anywhere or, with `starts`, mostly there. The ranks are the limit of repeated multiplication from the
-    uniform distribution, in a fixed order: no random number is drawn, and every run gives the same.
+    uniform distribution, in a fixed order: no random number is drawn, and every run gives the same ranks.
 
     Args:
         parents: The enclosing definition of each definition, or -1: int64 [S].
-        starts: Node (a symbol, or `n_symbols` + a file) to a positive weight.
+        starts: Maps a node (a symbol's number, or `n_symbols` + a file's number) to a positive weight.
     Source:
         Brin and Page, The anatomy of a large-scale hypertextual web search engine, 1998; the starts: Haveliwala,
         Topic-sensitive PageRank, 2002.
@@ -70,7 +70,7 @@ def page_rank(
 def _edges(
     graph: GraphIndex, parents: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Sources, targets and weights; an anonymous function counts as its enclosing definition."""
+    """(sources, targets, weights) of the edges; an anonymous function counts as its enclosing definition."""
     owner = np.arange(graph.n_symbols + graph.n_files + graph.n_lambdas, dtype=np.int64)
     around = graph.lambda_symbol.astype(np.int64)
     owner[graph.n_symbols + graph.n_files :] = np.where(around >= 0, around, graph.n_symbols + graph.lambda_file)

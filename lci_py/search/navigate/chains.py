@@ -47,7 +47,7 @@ _LOOKED = 50
 
 
 class _Level(NamedTuple):
-    """The calls that lead to nodes not reached before: all [n]."""
+    """The calls of one step of the search, to nodes not reached before: each array is [n], an item per call."""
 
     source: NDArray[np.int64]
     target: NDArray[np.int64]
@@ -56,7 +56,7 @@ class _Level(NamedTuple):
 
 
 def path(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
-    """The shortest chains from one name to another; if all have ambiguous calls, also the shortest without.
+    """The shortest chains from one name to another; if all have ambiguous calls, also the shortest chains without.
 
     Raises:
         UnknownTargetError: Nothing has the name, and nothing calls it.
@@ -69,7 +69,7 @@ def path(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
 
 
 def _with_text(snapshot: Snapshot, chain: Sequence[Hop]) -> Iterator[Hop]:
-    """The hops of a chain, completed with the lines that contain the calls."""
+    """Yield the hops of a chain, each completed with the source line of its call."""
     for before, hop in zip((None, *chain), chain, strict=False):
         if before is None or before.place is None or not hop.sites:
             yield hop
@@ -152,10 +152,10 @@ def _unknown(snapshot: Snapshot, name: str, more: str) -> UnknownTargetError:
 
 
 class _PassedFunctions:
-    """Decides which passed function a chain calls: one level of calling context.
+    """Decides whether a chain of calls may call a function that is passed as a value, by one level of calling context.
 
     Attributes:
-        elsewhere: (caller, callee) of calls that were rejected because another caller passes that function.
+        elsewhere: (caller, callee) of calls that were rejected: only a caller outside of the chain passes the callee.
     """
 
     def __init__(self, nodes: Nodes) -> None:
@@ -164,8 +164,8 @@ class _PassedFunctions:
         self._spans: dict[int, tuple[int, str]] = {}
 
     def is_elsewhere(self, way: Sequence[int], place: int) -> bool:
-        """Whether the function called at index `place` of a chain was passed by a caller outside of it: no earlier node
-        of the chain names the function, but another caller of the calling function does."""
+        """Whether a caller outside of a chain passed the function called at index `place` of it: no earlier node of the
+        chain names the function, but another caller of the calling function does."""
         source, target = way[place - 1], way[place]
         outer, _ = self._span(source)
         entry = place - 1
@@ -180,7 +180,7 @@ class _PassedFunctions:
         return True
 
     def _names(self, node: int, target: int) -> bool:
-        """Whether the code of a node contains the name of a function, or an anonymous function itself."""
+        """Whether the code of a node contains the name of a function or, if the target has no name, the target."""
         outer, text = self._span(node)
         if target >= self._nodes.first_lambda:
             return self._span(target)[0] == outer
@@ -188,7 +188,7 @@ class _PassedFunctions:
         return target in known and re.search(rf"(?<!\w){re.escape(known[target].name)}(?!\w)", text) is not None
 
     def _span(self, node: int) -> tuple[int, str]:
-        """The outermost function enclosing a node, and its text; for a file's own code, the whole file."""
+        """(node, text) of the outermost function around a node; for a file's own code, of the whole file."""
         found = self._spans.get(node)
         if found is None:
             nodes = self._nodes
@@ -208,18 +208,20 @@ class _PassedFunctions:
 
 
 class _Walk:
-    """Breadth-first search from nodes along their calls."""
+    """Searches breadth-first from nodes along their calls."""
 
     def __init__(
         self, nodes: Nodes, request: PathRequest, passed: _PassedFunctions, *, sure: bool = False,
         without: frozenset[tuple[int, int]] = frozenset(), dispatch: Dispatch | None = None,
     ) -> None:  # fmt: skip
-        """Args:
-        request: Its filters hold for every node on the way.
-        passed: Finds which functions the callers of a chain pass on.
-        sure: Whether to follow only calls with one target.
-        without: (caller, callee) pairs that are not followed.
-        dispatch: Adds calls by dynamic dispatch; None for none.
+        """Set up the search.
+
+        Args:
+            request: Its filters hold for every node on the way.
+            passed: Finds which functions the callers of a chain pass on.
+            sure: Whether to follow only calls with one target.
+            without: (caller, callee) pairs that are not followed.
+            dispatch: Adds calls by dynamic dispatch; None to add none.
         """
         self._nodes = nodes
         self._graph = nodes.graph
@@ -230,10 +232,10 @@ class _Walk:
         self._without = np.array([source << 32 | target for source, target in sorted(without)], np.int64)
 
     def levels(self, starts: Sequence[int], ends: set[int], depth: int, *, inclusive: bool) -> list[_Level]:
-        """The calls to nodes that no shorter chain reaches, up to the level where an end is reached.
+        """Per level, the calls to nodes that no shorter chain reaches, up to the first level that reaches an end.
 
         Args:
-            ends: A start counts as an end only if a call leads back to it, or if `inclusive`.
+            ends: The nodes to find. A start counts as an end only if a call leads back to it, or if `inclusive`.
             depth: The maximum number of levels.
         """
         graph = self._graph
@@ -260,7 +262,7 @@ class _Walk:
         return found
 
     def _next_level(self, frontier: NDArray[np.int64]) -> _Level:
-        """The calls of nodes. Those of an anonymous function without a known caller belong to the enclosing node."""
+        """The nodes' calls. An anonymous function's calls belong to the node around it, unless its caller is known."""
         graph = self._graph
         symbols = frontier[frontier < graph.n_symbols]
         inner, place = graph.lambdas_in(symbols)
@@ -299,7 +301,7 @@ class _Walk:
     def chains(
         self, levels: Sequence[_Level], starts: Sequence[int], ends: set[int], outside: dict[int, list[int]]
     ) -> tuple[int, list[tuple[Hop, ...]]]:
-        """The number of shortest chains, and the first of them; chains of more certain calls come first."""
+        """(total, chains): the number of shortest chains, and the shown chains; more certain chains come first."""
         if not levels:
             first = [node for node in starts if node in outside]
             ways: list[tuple[int, tuple[Call, ...]]] = [(node, ()) for node in first]
@@ -323,7 +325,7 @@ class _Walk:
         return total, self._make_chains(ways[: self._request.limit], outside)
 
     def _calls_into(self, level: _Level) -> dict[int, list[Call]]:
-        """Node to the calls that lead to it, the most certain first; `Call.node` is the caller."""
+        """Maps each node to the calls that lead to it, the most certain first; `Call.node` is the caller."""
         grouped: dict[int, list[tuple[int, int, int, int]]] = {}
         for source, target, line, step in zip(*(column.tolist() for column in level), strict=True):
             grouped.setdefault(target, []).append((0, source, line, step))
@@ -333,7 +335,7 @@ class _Walk:
         }
 
     def _counts(self, above: Sequence[dict[int, list[Call]]]) -> list[dict[int, int]]:
-        """For every level, the number of shortest chains that lead to each of its nodes."""
+        """For every level, maps each node to the number of shortest chains that lead to it."""
         counts: list[dict[int, int]] = [{}]
         for depth, level in enumerate(above):
             before = counts[-1]
@@ -345,7 +347,7 @@ class _Walk:
     def _ways(
         self, above: Sequence[dict[int, list[Call]]], depth: int, node: int
     ) -> Iterator[tuple[int, tuple[Call, ...]]]:
-        """The chains to a node of a level: the first node, and the calls, whose `Call.node` is the callee."""
+        """Yield the chains to a node of level `depth`: (first node, calls); here `Call.node` is the callee."""
         for call in above[depth - 1].get(node, ()):
             to_node = call._replace(node=node)
             if depth == 1:
@@ -379,7 +381,7 @@ class _Walk:
     def frontier(
         self, levels: Sequence[_Level], starts: Sequence[int], ends: set[int], request: PathRequest
     ) -> Frontier:
-        """How far the search came: first the nodes with a call of unknown target whose name can lead to the end."""
+        """Describes a failed search: its extent, and calls of unknown target, if possible to names near the end."""
         nodes = self._nodes
         reached = set(starts).union(*(level.target.tolist() for level in levels))
         ended = len(levels) < request.depth
@@ -397,7 +399,7 @@ class _Walk:
         )
 
     def _trails(self, reached: Sequence[int]) -> list[Lost]:
-        """The calls of unknown target, but of names that the repository has, in the nodes that are reached first."""
+        """The calls of unknown target in the nodes reached first, if the repository defines the called name."""
         nodes, found = self._nodes, []
         rows = nodes.snapshot.symbols.symbol_rows([node for node in reached[:_LOOKED] if node < nodes.first_file])
         for row in (rows[node] for node in reached[:_LOOKED] if node in rows):
@@ -412,7 +414,7 @@ class _Walk:
         return found[:_PLACES]
 
     def _leading_to(self, ends: set[int]) -> list[str]:
-        """Names of definitions from which calls lead to the end, the nearest first, without frequent names."""
+        """The names of definitions from which calls lead to the end, the nearest first; frequent names are left out."""
         graph = self._graph
         found: dict[str, None] = {}
         seen, level = set(ends), sorted(ends)

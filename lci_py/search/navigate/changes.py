@@ -1,5 +1,5 @@
-"""The changes from which `lci affected` starts: definitions that differ from a commit, are touched by a diff, are in
-given files, or have a given name."""
+"""The changes from which `lci affected` starts: definitions that differ from a commit, that a diff touches, that are in
+the requested files, or that have the requested name."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class Changes(NamedTuple):
 
 
 def changes_of(snapshot: Snapshot, request: AffectedRequest) -> Changes:
-    """The changes that a request names: whole files, a diff, the differences from a revision or, if there is no such
-    revision, a definition by its name or by a line of it.
+    """The changes that a request names: whole files, a diff, the differences from a revision or, if no revision has
+    the name, a definition, by its name or by a line of it.
 
     Raises:
         UsageError: The diff or the revision cannot be used, or there is no git work tree.
@@ -103,14 +103,14 @@ def _definitions_of(snapshot: Snapshot, name: str) -> tuple[ChangedPlace, ...]:
 
 
 def _indexed_path(path: str, snapshot: Snapshot) -> str | None:
-    """The indexed file of a path relative to the root, or to a folder above it, as git may write it."""
+    """The indexed file that git names by a path relative to the root, or to a folder above the root; else None."""
     known = frozenset(snapshot.symbols.paths())
     parts = Path(path).as_posix().split("/")
     return next((tail for start in range(len(parts)) if (tail := "/".join(parts[start:])) in known), None)
 
 
 def _touched_definitions(lines: Mapping[str, Collection[int]], present: PresentFiles) -> tuple[ChangedPlace, ...]:
-    """The innermost definitions that enclose the given lines of files; the file for a line outside of definitions."""
+    """The innermost definitions around lines of files; for a line outside of definitions, its file."""
     found: dict[str, ChangedPlace] = {}
     for path, numbers in lines.items():
         definitions = [one for one in present.definitions(path) if one.kind not in _PROSE]
@@ -133,7 +133,7 @@ _HUNK = re.compile(r"@@ -(?P<old>\d+)(?:,(?P<removed>\d+))? \+(?P<new>\d+)(?:,(?
 
 
 def _lines_of_diff(diff: str, snapshot: Snapshot) -> dict[str, set[int]]:
-    """File to the lines that a unified diff changes. They are lines of the current file, with the diff applied or not.
+    """Maps files to the lines that a unified diff changes, as the current file has them, with the diff applied or not.
 
     Raises:
         UsageError: The text is no unified diff.
@@ -160,7 +160,7 @@ def _lines_of_diff(diff: str, snapshot: Snapshot) -> dict[str, set[int]]:
 
 
 class _Side(NamedTuple):
-    """One side of a hunk."""
+    """The old or the new side of a hunk (a block of a unified diff)."""
 
     first: int
     lines: list[str]
@@ -172,7 +172,7 @@ class _Side(NamedTuple):
 
 
 def _read_hunk(match: re.Match[str], lines: Iterator[str]) -> tuple[_Side, _Side]:
-    """The two sides of the hunk whose lines follow."""
+    """(old, new): the two sides of a hunk, from the match of its header and the lines that follow."""
     old, new = (_Side(int(match[name]), [], set()) for name in ("old", "new"))
     left = [int(match[name] or 1) if match[name] is not None else 1 for name in ("removed", "added")]
     run = ""  # the signs of the changed lines since the last one that both sides have
@@ -197,7 +197,7 @@ def _read_hunk(match: re.Match[str], lines: Iterator[str]) -> tuple[_Side, _Side
 
 
 def _mark(old: _Side, new: _Side, run: str) -> None:
-    """On the side that lacks the lines of a run, mark the line before them."""
+    """If only one side has the lines of a run (adjacent changed lines), mark the line before them on the other side."""
     for side, own in ((old, "-"), (new, "+")):
         if run and own not in run:
             side.changed.add(max(side.first + len(side.lines) - 1, 1))
@@ -212,7 +212,7 @@ def _side(line: str) -> str:
 
 
 def _all_definitions(files: Sequence[str], present: PresentFiles) -> list[ChangedPlace]:
-    """All definitions of the files."""
+    """All definitions in the files, and the files themselves, as modified."""
     found = []
     for path in files:
         definitions = present.definitions(path)
@@ -225,11 +225,11 @@ def _all_definitions(files: Sequence[str], present: PresentFiles) -> list[Change
 def _since(
     snapshot: Snapshot, revision: str, present: PresentFiles, *, prose: bool = False
 ) -> tuple[str | None, list[ChangedPlace], tuple[str, ...]]:
-    """The commit, and the changes since it, by path and line; a definition that only moved to another file is
-    unchanged.
+    """(commit, changes, uncompared): the commit, and the changes since it, by path and line. A definition that only
+    moved to another file is unchanged.
 
-    In a workspace, each repository is compared with its own commit of that name, and the commit is None. Also returns
-    the repositories that cannot be compared, unless that is all of them.
+    In a workspace, each repository is compared with its own commit of that name, and `commit` is None. `uncompared` has
+    the repositories that cannot be compared, unless none can.
     """
     compare = partial(_compare_folder, snapshot, revision, present, prose)
     compared, uncompared = of_each_repository(snapshot.root, compare)
@@ -240,7 +240,7 @@ def _since(
 def _compare_folder(
     snapshot: Snapshot, revision: str, present: PresentFiles, prose: bool, folder: Path, prefix: str
 ) -> tuple[str, list[tuple[ChangedPlace, str]]]:
-    """The commit, and the changes since it in a folder; paths in the folder get `prefix`."""
+    """(commit, changes in a folder since the commit, each with its text's digest); paths in the folder get `prefix`."""
     if git_root(folder) is None:
         raise UsageError(f"{folder} is not in a git work tree", hint=_FILES)
     commit = commit_of(folder, revision)
@@ -273,7 +273,7 @@ def _compare_folder(
 
 
 def _is_code(path: str, snapshot: Snapshot) -> bool:
-    """Whether a file can have definitions; git is not asked for the contents of others, which may be large."""
+    """Whether a file can have definitions. Git is asked for the contents of no other file, as it may be large."""
     from lci_py.source.syntax.languages import TEXT, detect
 
     known = language_and_lambdas(snapshot.symbols, path)
@@ -288,7 +288,7 @@ def _templates(snapshot: Snapshot) -> frozenset[str]:
 
 
 def _without_moves(found: Sequence[tuple[ChangedPlace, str]]) -> list[ChangedPlace]:
-    """The changes without definitions that only moved to another file; those that also changed are modified."""
+    """The changes without definitions that only moved to another file; a moved and changed definition is modified."""
 
     def texts(change: Change) -> dict[tuple[str | None, str], set[str]]:
         made: dict[tuple[str | None, str], set[str]] = {}
@@ -350,7 +350,7 @@ _OUTSIDE, _ABOVE = "", "above"
 
 
 def _own_lines(data: bytes, definitions: Collection[Definition]) -> dict[str, list[bytes]]:
-    """Id to the lines outside of nested definitions; "" to those outside of all definitions. Stripped, not blank."""
+    """Maps each definition's id to its own lines (of no nested definition), stripped; "" to lines of no definition."""
     lines = data.split(b"\n")
     reaches = _reaches(lines, definitions)
     owners = [_OUTSIDE] * len(lines)
@@ -369,7 +369,7 @@ _COMMENT = re.compile(rb"\s*(?:#|//|--|;)")
 
 
 def _reaches(lines: Sequence[bytes], definitions: Iterable[Definition]) -> dict[str, int]:
-    """The last line of each definition, including trailing comments that are indented like its body."""
+    """Maps each definition's id to its last line, including trailing comments that are indented like its body."""
     found = {}
     for one in definitions:
         last = one.end_line

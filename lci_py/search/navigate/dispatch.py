@@ -60,7 +60,7 @@ _LEAST = 3
 
 
 class Through(NamedTuple):
-    """A declared method, and the methods that implement or override it."""
+    """A declared (base or interface) method, and the methods that implement or override it."""
 
     declared: int  # its number
     types: int  # methods that override it, or implement it
@@ -83,12 +83,10 @@ class NameTaker(NamedTuple):
 
 
 class Dispatch:
-    """Dynamic dispatch in one snapshot: which methods implement or override which."""
+    """Finds the calls by dynamic dispatch in one snapshot, from which methods implement or override which others."""
 
     def __init__(self, nodes: Nodes, *, most_callers: int = MOST_LISTED) -> None:
-        """Args:
-        most_callers: Up to this many callers are listed even of a method with many implementations.
-        """
+        """List up to `most_callers` callers even of a method with many implementations."""
         self._nodes = nodes
         self._most_callers = most_callers
         self._graph = nodes.graph
@@ -106,8 +104,8 @@ class Dispatch:
     def calls(
         self, rows: Sequence[Row], asked: Sequence[int], direction: Direction
     ) -> tuple[list[Call], list[Through]]:
-        """The calls by dynamic dispatch or computed name to definitions, or from them; and the declared methods of
-        these calls.
+        """(calls, declared): the calls by dynamic dispatch or computed name to definitions, or from them; and the
+        declared (base or interface) methods that these calls name.
 
         Args:
             rows: The definitions; origins of callers are indices into these.
@@ -132,7 +130,7 @@ class Dispatch:
     # --- who calls ------------------------------------------------------------------------------------------------
 
     def callers(self, rows: Sequence[Row]) -> list[Through]:
-        """The calls of declared methods that the given ones override, by declared method, fewest overriders first."""
+        """The declared methods that the rows' methods override, each with its calls; the least overridden first."""
         own = [int(row["symbol_number"]) for row in rows]
         known = self._sites(own)
         found: dict[int, tuple[set[tuple[int, int]], list[Edge]]] = {}
@@ -157,7 +155,7 @@ class Dispatch:
         return through
 
     def megamorphic(self, rows: Sequence[Row]) -> list[Through]:
-        """The megamorphic calls that may run the given methods, by the uppermost method that each overrides."""
+        """The megamorphic calls (many targets) that may run the rows' methods, by the uppermost overridden method."""
         found: dict[int, tuple[Member, list[Edge]]] = {}
         for origin, row in enumerate(rows):
             for owner, method in self._of_row(row):
@@ -174,8 +172,8 @@ class Dispatch:
         return through
 
     def _megamorphic(self, owner: int, method: Member) -> Iterator[tuple[int, int]]:
-        """Node and line of megamorphic calls that may run the method: they run so many methods of its name in related
-        types that the points-to analysis has not kept all."""
+        """Yield (node, line) of megamorphic calls that may run the method: they run so many methods of its name in
+        related types that the points-to analysis has not kept all."""
         types = {owner, *self._supertypes(owner)}
         types |= {below for above in tuple(types) for below in self._subtypes(above)}
         targets = [m.number for o, methods in self._members(method.name).items() if o in types for m in methods]
@@ -198,7 +196,7 @@ class Dispatch:
     def _reaching(
         self, declared: Member, owner: int, origin: int, known: set[tuple[int, int]]
     ) -> Iterator[tuple[tuple[int, int], Edge]]:
-        """The calls of a declared method that may run the type `owner`'s implementation of it."""
+        """Yield the calls of a declared method that may run `owner`'s implementation of it: ((node, line), edge)."""
         edges = self._graph.edges([declared.number], CALLS, incoming=True)
         for node, line, step in zip(edges.node.tolist(), edges.line.tolist(), edges.step.tolist(), strict=True):
             rule = step & ~AMBIGUOUS
@@ -209,7 +207,7 @@ class Dispatch:
             yield (node, line), (origin, node, line, DISPATCH | AMBIGUOUS)
 
     def _is_open(self, caller: int, declared: Member, owner: int) -> bool:
-        """Whether a call on `self` may be on an object of type `owner`: from a supertype, and not by naming a base."""
+        """Whether a call on `self` may be on an object of type `owner`: it is in a supertype, and names no base."""
         around = self.type_around(caller)
         if around == owner or around not in self._supertypes(owner):
             return False
@@ -218,7 +216,7 @@ class Dispatch:
     # --- what is called -------------------------------------------------------------------------------------------
 
     def callees(self, asked: Sequence[int]) -> list[Through]:
-        """The implementations of the methods that definitions call."""
+        """The declared methods that definitions call, each with the calls of its implementations."""
         return [
             Through(
                 node, types, tuple(sorted({(asked[origin], line) for origin, _, line, _ in edges})),
@@ -228,11 +226,11 @@ class Dispatch:
         ]  # fmt: skip
 
     def edges(self, asked: Sequence[int]) -> list[Edge]:
-        """Edges from definitions to the implementations of methods that they call, if these are few."""
+        """The edges from definitions to the implementations of methods that they call, if a method has few."""
         return [edge for _, types, edges in self._calls_behind(asked) if types <= MOST_LISTED for edge in edges]
 
     def _calls_behind(self, asked: Sequence[int]) -> Iterator[tuple[int, int, list[Edge]]]:
-        """The called methods of definitions, the number of their implementations, and the edges to those."""
+        """Yield (called method, number of its implementations, edges to them) for the methods that definitions call."""
         own = [(place, one) for place, node in enumerate(asked) for one in (node, *self._graph.lambdas_of(node))]
         edges = self._graph.edges([one for _, one in own], CALLS)
         rows = list(zip(*(column.tolist() for column in edges), strict=True))
@@ -259,14 +257,14 @@ class Dispatch:
     # --- methods --------------------------------------------------------------------------------------------------
 
     def _of_row(self, row: Row) -> Iterator[tuple[int, Member]]:
-        """The method of a row, with its type."""
+        """Yield (type, method) for a row that is a method and no constructor; nothing for any other row."""
         if row["kind"] != "method" or row["symbol"] in _CONSTRUCTORS:
             return
         for owner, methods in self._members(row["symbol"]).items():
             yield from ((owner, method) for method in methods if method.number == int(row["symbol_number"]))
 
     def _members_at(self, numbers: Sequence[int]) -> dict[int, Member]:
-        """Symbol number to method, for those symbols that are methods of types with subtypes."""
+        """Maps the numbers of symbols that are methods of types to these methods; constructors are left out."""
         wanted = set(numbers)
         names = {
             row["symbol"]
@@ -282,7 +280,7 @@ class Dispatch:
         }
 
     def _read_members(self, name: str) -> dict[int, list[Member]]:
-        """Type to its own methods of a name."""
+        """Maps each type to its own methods with a name."""
         found: dict[int, list[Member]] = {}
         outside = []
         for method in members_named(self._symbols, name):
@@ -337,7 +335,7 @@ class Dispatch:
         return list(found)
 
     def _read_implementing(self, interface: int) -> set[int]:
-        """The types that have all methods of an interface, including embedded ones."""
+        """The types that have all methods of an interface, including the methods of interfaces embedded in it."""
         found: set[int] | None = None
         for name in owned_names(self._symbols, [interface, *self._supertypes(interface)]):
             owners = {o for o, methods in self._members(name).items() if methods[0].around != "interface"}
@@ -346,7 +344,7 @@ class Dispatch:
         return found or set()
 
     def type_around(self, node: int) -> int:
-        """The type that encloses a definition or anonymous function, or -1."""
+        """The type that encloses a definition or anonymous function; -1 if there is none."""
         if node >= self._nodes.first_lambda:
             node = self._graph.lambda_at(node)[2]
         if not 0 <= node < self._nodes.first_file:
@@ -365,9 +363,9 @@ class Dispatch:
     # --- receivers of unknown type ------------------------------------------------------------------------------------
 
     def of_unknown_receiver(self, rows: Sequence[Row]) -> list[Call]:
-        """Calls by name that may run the given methods: the receiver's type is unknown and the text does not exclude
-        the method, nor has the standard library a method of this name. [] if there are too many callers to list, and
-        for languages without a table `library_methods`."""
+        """The calls by name that may run the rows' methods, as the type of the receiver is unknown. A call is left out
+        if its text excludes the method, or the standard library has a method of the name. [] if there are too many
+        callers to list, and for languages without a table `library_methods`."""
         edges: list[Edge] = []
         for origin, row in enumerate(rows):
             for owner, method in self._of_row(row):
@@ -378,7 +376,7 @@ class Dispatch:
         return calls if len(calls) <= self._most_callers else []
 
     def _read_open_calls(self, name: str, language: str) -> list[tuple[int, int, bool]]:
-        """Node and line of the calls of a name that no edge explains; and whether on the caller's own object."""
+        """(node, line, own) of the calls of a name that no edge explains; `own`: whether on the caller's own object."""
         of_library = library_methods(language)
         if not of_library or not name.rstrip("?!").isidentifier() or name.startswith("__"):
             return []
@@ -407,7 +405,7 @@ class Dispatch:
         return calls_by_node(edges)
 
     def of_unknown_name(self, rows: Sequence[Row]) -> list[tuple[int, int]]:
-        """Node and line of the calls whose computed name is completely unknown: they may mean any function."""
+        """(node, line) of the calls whose computed name is completely unknown: they may mean any function."""
         open_ = {(call.node, call.line) for row in rows for call in self._name_takers(row) if call.is_open}
         own = sorted({node for node, _ in open_})
         edges = self._graph.edges(own, CALLS)
@@ -419,7 +417,7 @@ class Dispatch:
         return sorted(open_ - followed)
 
     def _name_takers(self, row: Row) -> Iterator[NameTaker]:
-        """The calls that take a function's name, and may be on an object with the method of a row."""
+        """Yield the calls that take a function's name (`getattr(x, name)`), if `x` may have the row's method."""
         if row["kind"] not in ("method", "function"):
             return
         owner = next((owner for owner, _ in self._of_row(row)), -1)
@@ -429,7 +427,7 @@ class Dispatch:
                 yield call
 
     def _read_taking_names(self, language: str) -> list[NameTaker]:
-        """The calls of a family of languages that take the name of a function."""
+        """The calls in a family of languages that take the name of a function, such as `getattr(x, name)`."""
         found: list[NameTaker] = []
         for taking in table_of(language).get("calls_by_name", ()):
             word = re.escape(taking) if taking.isidentifier() else ""
@@ -464,7 +462,7 @@ class Dispatch:
 
 
 def _computed_name_patterns(text: str) -> list[re.Pattern[str]]:
-    """Patterns of the names that a piece of code computes."""
+    """Regular expressions of the function names that a piece of code can compute, such as `"visit_" + kind`."""
     found = []
     for match in _BUILT.finditer(text):
         written = match["text"]
@@ -484,7 +482,7 @@ def _computed_name_patterns(text: str) -> list[re.Pattern[str]]:
 
 
 def _nearest(method: Member, types: Sequence[Member]) -> int:
-    """The type of a method defined outside of it: in the same file or folder, or the only type with that name."""
+    """The type of a method defined outside of it: the only type in the same file, folder or language; else -1."""
     own = [one for one in types if one.language == method.language]
     beside = [one for one in own if one.folder == method.folder]
     for chosen in ([one for one in beside if one.file == method.file], beside, own):
@@ -494,8 +492,8 @@ def _nearest(method: Member, types: Sequence[Member]) -> int:
 
 
 def _may_be(declared: Member, method: Member) -> bool:
-    """Whether a method may override another: their numbers of parameters agree, and both belong to objects, or both to
-    classes."""
+    """Whether a method may override a declared method: the numbers of parameters agree, and both belong to objects, or
+    both to classes."""
     if has_rule(declared.language, "class_methods") and declared.static != method.static:
         return False
     if has_rule(declared.language, "method_sets"):

@@ -34,7 +34,7 @@ _RENAMED = frozenset({"flow", "value", "import"})
 
 
 def externals(nodes: Nodes, rows: Sequence[Row]) -> tuple[External, ...]:
-    """The calls in definitions that no edge explains, by name and file, in the order of their first lines."""
+    """The calls in definitions that no graph edge explains, by name and file, in the order of their first lines."""
     asked = nodes.asked(rows)
     explained = _explained_names(nodes, asked)
     found: dict[tuple[str, str], tuple[list[int], bool]] = {}
@@ -52,12 +52,12 @@ def externals(nodes: Nodes, rows: Sequence[Row]) -> tuple[External, ...]:
 
 
 def _imports_by_name(nodes: Nodes, file: int) -> dict[str, Import]:
-    """The imports of a file by the names that they bind; of several imports of a name the first."""
+    """Maps the names that the imports of a file bind to the imports; of several imports of a name, to the first."""
     return {bound_name(item): item for item in reversed(imports_in(nodes.snapshot.symbols, file))}
 
 
 def _places(nodes: Nodes, asked: Iterable[int]) -> dict[int, set[int]]:
-    """File to the positions of the given nodes among its symbols."""
+    """Maps files to the positions of the asked nodes among the file's symbols."""
     found: dict[int, set[int]] = {}
     for node in asked:
         file = nodes.file_of(node)
@@ -66,7 +66,7 @@ def _places(nodes: Nodes, asked: Iterable[int]) -> dict[int, set[int]]:
 
 
 def _explained_names(nodes: Nodes, asked: Sequence[int]) -> dict[int, dict[int, list[tuple[set[str], str]]]]:
-    """(file, line) to the names that an edge from that line explains, each name set with the edge's step."""
+    """Maps file, then line to (names, step) of each edge from that line: names that a call may use for its target."""
     own = [*asked, *(inner for node in asked for inner in nodes.graph.lambdas_of(node))]
     edges = nodes.graph.edges(own, CALLS)
     places = nodes.places(edges.node.tolist())
@@ -107,7 +107,7 @@ def _unexplained_calls(
 
 
 def _qualified_call(call: CallText, bound: dict[str, Import]) -> tuple[str, bool]:
-    """The name of a call, qualified by the module it is imported from; and whether an import gives that module."""
+    """(name, imported): a call's name, qualified by the module it is from; whether an import gives that module."""
     written = f"{call.receiver}{'' if call.name == _ELEMENT else '.'}{call.name}" if call.receiver else call.name
     first = _FIRST.match(written)
     item = bound.get(first.group()) if first else None
@@ -126,12 +126,12 @@ def unresolved_uses(
     known: Container[tuple[int, int]] = (),
     owners: frozenset[str] = frozenset(),
 ) -> int:
-    """The number of calls of a name without a known target. Calls of another definition of that name have one.
+    """The number of calls of a name with unknown target. Calls of another definition of the name have a known target.
 
     Args:
         name: The unqualified name.
         passes: Selects callers; None for all.
-        known: (caller's node, line) of calls that are known to mean the name.
+        known: (caller's node, line) of calls that are known to mean the name; they are not counted.
         owners: The names of the types with this method: a call on another type, `Vec::new()`, does not mean it.
     """
     unexplained = unexplained_uses(nodes, name, known)
@@ -147,7 +147,7 @@ def unresolved_uses(
 
 
 def _is_of_others(nodes: Nodes, place: tuple[int, int], name: str, owners: frozenset[str]) -> bool:
-    """Whether all calls of a name on a line are on types that neither have it nor inherit it."""
+    """Whether all calls of a method on a line are on types that neither have the method nor inherit it."""
     node, line = place
     calls = [
         call for call in calls_in(nodes.snapshot.symbols, nodes.file_of(node)) if (call.line, call.name) == (line, name)
@@ -163,7 +163,7 @@ def _is_of_others(nodes: Nodes, place: tuple[int, int], name: str, owners: froze
 
 
 def unexplained_uses(nodes: Nodes, name: str, known: Container[tuple[int, int]] = ()) -> dict[tuple[int, int], int]:
-    """(Caller's node, line) to the number of calls of a name without a known target. See `unresolved_uses`."""
+    """Maps (caller's node, line) to the number of calls of a name with unknown target. See `unresolved_uses`."""
     uses: dict[tuple[int, int], int] = {}
     for file, caller, line in calls_named(nodes.snapshot.symbols, name):
         place = nodes.graph.caller(file, caller), line
@@ -182,8 +182,8 @@ def unexplained_uses(nodes: Nodes, name: str, known: Container[tuple[int, int]] 
 
 
 def open_receivers(nodes: Nodes, node: int, line: int, name: str) -> list[bool]:
-    """The calls of a method's name, by a node on a line, whose receiver may have any type; each is True if the receiver
-    is the caller's own object. Calls on imports, literals, `super` or other types, and calls of plain functions, are
+    """Whether the receiver is the caller's own object, for each call of a method's name, by a node on a line, whose
+    receiver may have any type. Calls on imports, literals, `super` or other types, and calls of plain functions, are
     left out."""
     file = nodes.file_of(node)
     language = nodes.language(file)
@@ -208,7 +208,7 @@ def open_receivers(nodes: Nodes, node: int, line: int, name: str) -> list[bool]:
 
 
 def external_calls(nodes: Nodes, name: str) -> list[tuple[int, int]]:
-    """(Caller's node, line) of the calls of a name that the repository does not define: `os.path.exists`, `exists`."""
+    """(caller's node, line) of calls of a name that the repository does not define: `os.path.exists`, `exists`."""
     whole = _DOTS.sub(".", name)
     last = whole.rpartition(".")[2]
     found = sorted(unexplained_uses(nodes, last))
@@ -225,8 +225,7 @@ def external_calls(nodes: Nodes, name: str) -> list[tuple[int, int]]:
 
 
 def _edges_at(nodes: Nodes, sites: set[tuple[int, int]]) -> dict[tuple[int, int], list[tuple[int, str]]]:
-    """(Caller's node, line) to the targets of the calls there, with the step of each edge; only where there are
-    edges."""
+    """Maps the sites (caller's node, line) that have edges to the edges: (target, step)."""
     own = sorted({node for node, _ in sites})
     found: dict[tuple[int, int], list[tuple[int, str]]] = {}
     edges = nodes.graph.edges(own, CALLS)
@@ -238,7 +237,7 @@ def _edges_at(nodes: Nodes, sites: set[tuple[int, int]]) -> dict[tuple[int, int]
 
 
 def _targets_named(nodes: Nodes, targets: set[int], name: str) -> set[int]:
-    """Those targets that a call by this name may lead to; for a type's name, its constructors."""
+    """The targets, out of several, that a call by this name may lead to; for a type's name, the type's constructors."""
     symbols = sorted(target for target in targets if target < nodes.first_file)
     known = names(nodes.snapshot.symbols, symbols)
     return {
@@ -247,7 +246,7 @@ def _targets_named(nodes: Nodes, targets: set[int], name: str) -> set[int]:
 
 
 def _unexplained_at(nodes: Nodes, place: tuple[int, int], name: str) -> int:
-    """The number of calls of a name by one node on a line that no edge explains."""
+    """The number of calls of a name at a place (node, line) that no edge explains."""
     node, line = place
     file = nodes.file_of(node)
     bound = _imports_by_name(nodes, file)

@@ -27,7 +27,7 @@ _GLOB = re.compile(r"[*?\[]")
 
 
 class _Fit(NamedTuple):
-    """How well a pattern matches a path."""
+    """The quality of a match of a pattern with a path."""
 
     rank: int  # the sum of those of its parts
     spread: int  # of letters that do not stand together: how many columns they take, first to last; else 0
@@ -79,7 +79,7 @@ def files(snapshot: Snapshot, request: FilesRequest) -> FilesAnswer:
 
 
 def _fitting(pattern: str) -> Callable[[str], _Fit | None]:
-    """A function that rates how well a path matches the pattern; it returns None if it does not."""
+    """A function that rates how well a path matches the pattern; it returns None if the path does not match."""
     parts = [_part(text) for text in pattern.split()]
 
     def fit(path: str) -> _Fit | None:
@@ -98,7 +98,7 @@ def _fitting(pattern: str) -> Callable[[str], _Fit | None]:
 
 
 def _part(text: str) -> Callable[[str, str, int], _Fit | None]:
-    """A function that rates a path by one part, given the path, its lower case and the start of the file name."""
+    """A function that rates a match of one part: from the path, its lower case, and the start of the file name."""
     exact = text != text.lower()
     letters = re.compile(".*?".join(f"({re.escape(char)})" for char in text), 0 if exact else re.IGNORECASE)
 

@@ -34,9 +34,9 @@ _SHALLOW = "the clone is shallow and has no older commits: `git fetch --unshallo
 def history(snapshot: Snapshot, request: HistoryRequest) -> HistoryAnswer:
     """The commits of the definition or file that a request names.
 
-    The lines of a definition are those at HEAD. The companions are files that changed in the same commits, with the
-    number of these commits (support) and their share of the target's commits (confidence): Zimmermann et al., Mining
-    version histories to guide software changes, 2004.
+    For a definition, the commits that changed its lines at HEAD count. The companions are files that changed in the
+    same commits, with the number of these commits (support) and their share of the target's commits (confidence):
+    Zimmermann et al., Mining version histories to guide software changes, 2004.
 
     Raises:
         UnknownTargetError: There is no such definition or file.
@@ -80,7 +80,7 @@ def history(snapshot: Snapshot, request: HistoryRequest) -> HistoryAnswer:
 def _definition(
     snapshot: Snapshot, request: HistoryRequest, present: PresentFiles
 ) -> tuple[Definition | None, list[Definition]]:
-    """The definition in the current file, and other definitions of the name; None for a whole file."""
+    """(definition, others): the current definition, None if a whole file is meant; other definitions of the name."""
     symbols = snapshot.symbols
     if request.file is not None:
         if snapshot.reader.read(request.file) is None:
@@ -105,7 +105,7 @@ def _definition(
 
 
 def _repository(root: Path, path: str) -> tuple[Path, str]:
-    """The folder of the repository that contains a path, and that folder's path as a prefix.
+    """(folder, prefix): the folder of the repository that contains a path; its name in a workspace, with a slash.
 
     Raises:
         UsageError: The path is in no git work tree, or git does not answer there.
@@ -122,7 +122,7 @@ def _repository(root: Path, path: str) -> tuple[Path, str]:
 
 
 def _in_content(data: bytes | None, definition: Definition) -> Definition | None:
-    """The same definition in another version of its file; None if that version has none of its name."""
+    """The same definition in another version of its file; None if that version has no definition of its name."""
     others = definitions_in(definition.file, data) if data is not None else []
     by_name = [one for one in others if one.qualified_name == definition.qualified_name]
     return next((one for one in others if one.id == definition.id), by_name[0] if by_name else None)

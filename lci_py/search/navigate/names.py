@@ -49,7 +49,7 @@ class Meaning(NamedTuple):
 
 
 def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -> list[Meaning]:
-    """All meanings of a name, those in tests last.
+    """All meanings of a name; meanings in tests come last.
 
     Args:
         name: A name or the end of a qualified name, perhaps after `FILE::`; FILE may be the end of a path.
@@ -87,7 +87,7 @@ def handlers_or_meanings(nodes: Nodes, name: str) -> list[Meaning]:
 
 
 def _files(nodes: Nodes, name: str) -> list[Meaning]:
-    """The files whose path is a name or ends in it, each as a row for its node."""
+    """The files whose path is `name` or ends in it, each as a meaning with one row, for the file's node."""
     ending = f"/{name.removeprefix('./')}"
     return [
         Meaning(path, ({
@@ -112,14 +112,14 @@ def _definition_at(symbols: SymbolicIndex, name: str) -> list[Meaning]:
 
 
 def likeliest(nodes: Nodes, found: Sequence[Meaning], *, every: bool) -> tuple[list[Row], tuple[OtherMeaning, ...]]:
-    """The definitions that a name most likely means, and its other meanings.
+    """(rows, others): the definitions that a name most likely means, and its other meanings.
 
     The choice saves the user a second command. Sources come before tests, vendored code, examples and declarations; of
-    several sources, the one with the most callers is meant.
+    several sources, the source with the most callers is meant.
 
     Args:
         found: The meanings of the name.
-        every: Return all meanings as meant, and none as others.
+        every: Whether all meanings count as meant, and none as another meaning.
     """
     if every or len(found) < 2:
         return [row for meant in found for row in meant.rows], ()
@@ -146,7 +146,7 @@ def _callable(found: list[Meaning]) -> list[Meaning]:
 
 
 def _is_called(row: Row) -> bool:
-    """Whether calls can mean a definition: a function, a function-like macro, a type that is constructed."""
+    """Whether a definition can be called: a function, a function-like macro, a type that is constructed."""
     kind, language = row["kind"], row["language"]
     if kind == "macro" and has_rule(language, "expanding"):
         return _CONSTANT.match(row["signature"]) is None
@@ -184,7 +184,7 @@ def groups(rows: Sequence[Row]) -> list[Meaning]:
 
 
 def _with_declarations(home: list[list[Row]]) -> list[list[Row]]:
-    """The groups; a unique definition in a script is merged with the declarations of its name in `.d.ts` files."""
+    """The groups of rows; a script's unique definition takes in the declarations of its name in `.d.ts` files."""
     defined: dict[str, list[list[Row]]] = {}
     for group in home:
         if group[0]["file"].endswith(_SCRIPTS) and not group[0]["file"].endswith(_DECLARING_SCRIPTS):
@@ -217,7 +217,7 @@ def _key(row: Row) -> tuple[object, ...]:
 
 
 def _is_of_class(row: Row) -> bool:
-    """Whether a method is the class's own, so that objects may have another of the name (Ruby's `def self.x`)."""
+    """Whether a method is the class's own (Ruby's `def self.x`), so that objects may have another method `x`."""
     return has_rule(row["language"], "class_methods") and row["kind"] == "method" and "static" in row["traits"].split()
 
 

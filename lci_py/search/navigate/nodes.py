@@ -54,7 +54,7 @@ def step_name(step: int) -> str:
 
 
 class Nodes:
-    """The graph's nodes of one snapshot."""
+    """Finds the places in the code of a snapshot's graph nodes, and the calls of a node."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
@@ -74,11 +74,11 @@ class Nodes:
         return self._files[file][1]
 
     def family(self, file: int) -> str:
-        """The family of a file's language."""
+        """The name of the family of related languages that a file's language belongs to."""
         return family(self.language(file))
 
     def places(self, nodes: Iterable[int]) -> dict[int, Place]:
-        """The definition, anonymous function or file of each node."""
+        """Maps each node to its definition, anonymous function or file."""
         wanted = sorted(set(nodes))
         lambdas = {node: self.graph.lambda_at(node) for node in wanted if self.first_lambda <= node < self._first_name}
         symbols = {node for node in wanted if node < self.first_file}
@@ -99,13 +99,13 @@ class Nodes:
         return {node: found[node] for node in wanted if node in found}
 
     def asked(self, rows: Sequence[Row]) -> list[int]:
-        """The graph nodes of definitions; for a type, also those of its constructors."""
+        """The graph nodes of definitions; for a type, also the nodes of its constructors."""
         own = [int(row["symbol_number"]) for row in rows]
         types = [number for number, row in zip(own, rows, strict=True) if row["kind"] in TYPE_KINDS]
         return list(dict.fromkeys([*own, *self.constructors(types)]))
 
     def constructors(self, types: Sequence[int]) -> dict[int, int]:
-        """The constructors of some types, each with its type."""
+        """Maps the constructors of some types to their types."""
         return constructors(self.snapshot.symbols, types)
 
     def calls(self, nodes: Sequence[int], direction: Direction) -> list[Call]:
@@ -134,8 +134,8 @@ class Nodes:
         return [calls_by_node(grouped.get(place, ())) for place in range(len(nodes))]
 
     def _edges(self, nodes: Sequence[int], direction: Direction) -> Iterator[Edge]:
-        """The edges of some nodes. For callers, the name under which a function is registered with a framework (a
-        route) is a node as well."""
+        """The edges of some nodes. Among callers, a route (the name under which a function is registered with a
+        framework) is a node as well."""
         edges = _rows(self.graph.edges(nodes, CALLS, incoming=direction == "callers"))
         if direction == "callees":
             yield from edges
@@ -160,7 +160,7 @@ class Nodes:
                 yield from ((origin, *hook) for hook in self._hooks_of(node))
 
     def _hooks_of(self, symbol: int) -> Iterator[tuple[int, int, int]]:
-        """Node, line and step of the library base classes that call a method which no code of the tree calls."""
+        """Yield (node, line, step) of the library base classes that call a method which the repository never calls."""
         row = self.snapshot.symbols.symbol_rows([symbol])[symbol]
         if row["kind"] not in FUNCTION_KINDS or row["parent"] is None:
             return
@@ -181,14 +181,14 @@ class Nodes:
 
     @cached_property
     def routes(self) -> Routes:
-        """The registrations with frameworks."""
+        """The registrations of functions with frameworks, such as routes."""
         return Routes(self.snapshot)
 
     def links(self, ids: Mapping[int, str]) -> tuple[Link, ...]:
         """The calls among some nodes.
 
         Args:
-            ids: Node to the id of the definition that it is shown as; calls within one id are left out.
+            ids: Maps a node to the id of the definition that it is shown as; calls within one id are left out.
         """
         own = sorted(ids)
         found: dict[tuple[str, str], list[Edge]] = {}
@@ -206,7 +206,7 @@ class Nodes:
         return [node, *(self.graph.lambdas_of(node) if direction == "callees" else ())]
 
     def inherited(self, rows: Sequence[Row]) -> list[Call]:
-        """The calls that construct a type by an inherited constructor: calls of the base's one by the type's name."""
+        """The calls that construct a type by an inherited constructor: calls of that constructor by the type's name."""
         found = []
         for origin, row in enumerate(rows):
             number = int(row["symbol_number"])
@@ -231,7 +231,7 @@ class Nodes:
         return []
 
     def _says(self, node: int, line: int, name: str) -> bool:
-        """Whether a line of a node's file calls this name."""
+        """Whether a line of a node's file contains a call of this name."""
         return (line, name) in self._called(self.file_of(node))
 
     def path(self, file: int) -> str:
@@ -255,7 +255,7 @@ def place_of(row: Row) -> Place:
 
 
 def merge_calls(one: Call, other: Call) -> Call:
-    """Merge the calls between two nodes that stand for the same two definitions."""
+    """Merge two entries for calls between the same two definitions, of which each may have several nodes."""
     surer = max(one, other, key=lambda call: (call.confidence, -call.step))
     return Call(
         one.node,
@@ -271,7 +271,7 @@ def _rows(edges: Edges) -> Iterator[Edge]:
 
 
 def calls_by_node(edges: Iterable[Edge]) -> list[Call]:
-    """Group edges by their other end, ascending."""
+    """Group edges by the node at their other end, in ascending order of that node."""
     found: dict[int, list[tuple[int, int, int]]] = {}
     for origin, node, line, step in edges:
         found.setdefault(node, []).append((line, step, origin))

@@ -30,7 +30,7 @@ def outline(snapshot: Snapshot, request: OutlineRequest, found: Mapping[str, flo
     """The definitions of files or folders, the most important first.
 
     Args:
-        found: With a query, the ids of its results, with their scores.
+        found: Maps the ids of a query's results to their scores; None without a query.
     Raises:
         BadGlobError: A path filter is no glob.
         UnknownTargetError: A file is not indexed, and the request allows only indexed files.
@@ -40,7 +40,7 @@ def outline(snapshot: Snapshot, request: OutlineRequest, found: Mapping[str, flo
 
 
 def _calls(snapshot: Snapshot, answer: OutlineAnswer) -> tuple[Link, ...]:
-    """The calls among an answer's definitions; calls in nested code belong to the one shown around it, or the file."""
+    """The calls among an answer's definitions; a call in nested code belongs to the definition or file shown for it."""
     from lci_py.index.shards.symbol_queries import map_rows
     from lci_py.search.navigate.nodes import Nodes
 
@@ -183,7 +183,7 @@ def _by_rank(
     chosen: Sequence[int],
     found: Mapping[str, float],
 ) -> list[int]:
-    """The definitions, the most central first; exported ones before others, unless the map has a subject."""
+    """The chosen definitions, the most central first; without a subject of the map, exported definitions come first."""
     import numpy as np
 
     from lci_py.search.navigate.centrality import page_rank
@@ -202,7 +202,7 @@ def _by_rank(
 
 
 def _starts(snapshot: Snapshot, request: OutlineRequest, found: Mapping[str, float]) -> dict[int, float]:
-    """The nodes that the map is about, with weights; none if it has no subject."""
+    """Maps the nodes that are the map's subject (a place, or a query's results) to weights; {} if it has no subject."""
     graph = snapshot.graph
     starts: dict[int, float] = {}
     if request.near is not None:

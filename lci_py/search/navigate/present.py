@@ -89,10 +89,10 @@ def in_changed_files(present: PresentFiles, name: str, filters: Filters) -> tupl
     """The definitions of a name in the files that have changed since they were indexed.
 
     Args:
-        name: As for `SymbolicIndex.definitions`.
+        name: A name, a qualified name or a glob, as for `SymbolicIndex.definitions`.
     Returns:
-        Rows as in the index, without symbol numbers, by path and line; and the files that were read, whose rows in the
-            index are obsolete.
+        (rows, read): rows as in the index but without symbol numbers, by path and line; and the files that were read,
+            whose rows in the index are obsolete.
     Raises:
         BadGlobError: A path filter is no glob.
     """
@@ -126,7 +126,8 @@ def in_changed_files(present: PresentFiles, name: str, filters: Filters) -> tupl
 
 
 def place_filter(filters: Filters, there: Callable[[str], bool] | None = None) -> Callable[[Place | Definition], bool]:
-    """A test whether a definition passes the filters on language, kind and path, and its file passes `there`.
+    """A function that tests whether a definition passes the filters on language, kind and path, and `there` is true of
+    its file.
 
     Raises:
         BadGlobError: A path filter is no glob.
@@ -148,7 +149,7 @@ def place_filter(filters: Filters, there: Callable[[str], bool] | None = None) -
 
 
 def _name_filter(name: str, filters: Filters) -> Callable[[Definition, Sequence[Definition]], bool]:
-    """A test whether a definition (given with all definitions of its file) has the name and passes the filters."""
+    """A function of a definition and all definitions in its file: whether it has the name and passes the filters."""
     from fnmatch import fnmatchcase
 
     in_place = place_filter(filters)
@@ -178,7 +179,7 @@ def _row(found: Definition, test: bool) -> Row:
 
 
 def present_rows(present: PresentFiles, name: str, filters: Filters) -> list[Row]:
-    """Rows of the definitions of a name, sources first; a changed file is read in its current state."""
+    """The definitions of a name as rows, sources first; a changed file is read in its current state."""
     snapshot = present.snapshot
     rows = snapshot.symbols.definitions(name, filters, snapshot.freshness.there())
     changed, looked = in_changed_files(present, name, filters)
@@ -187,17 +188,14 @@ def present_rows(present: PresentFiles, name: str, filters: Filters) -> list[Row
 
 
 def check_known(snapshot: Snapshot, name: str) -> None:
-    """
-    Raises:
-        IndexBehindError: A name that the index does not have is defined in a file that has changed since.
-    """
+    """Raise IndexBehindError if a name that the index lacks is defined in a file that has changed since."""
     rows, _ = in_changed_files(PresentFiles(snapshot), name, Filters())
     if rows:
         raise IndexBehindError(name, f"{rows[0]['file']}:{rows[0]['line']}", len(snapshot.freshness.sweep().stale))
 
 
 def definitions_in(path: str, data: bytes) -> list[Definition]:
-    """The definitions of a file with this content; none if it is binary or cannot be parsed."""
+    """The definitions of a file with this content; [] if it is binary or cannot be parsed."""
     from lci_py.source.file_record import define_data
     from lci_py.source.repository.content import content_reason
     from lci_py.source.syntax.languages import HEAD_BYTES, detect

@@ -1,5 +1,5 @@
-"""The syntactic references to a name, in the files that hold its words. Unchanged files are answered from marks in the
-index; files that have changed, or whose marks are incomplete, are parsed.
+"""The syntactic references to a name, in the files that hold its words. For an unchanged file, the index has marks
+(places of names); files that have changed, or whose marks are incomplete, are parsed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def references(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
     """The identifiers that refer to a name.
 
     For a qualified name, other definitions with the same last part are left out, and so are calls that are known to
-    mean those. If the repository does not define the qualified name, only text with its qualifier counts.
+    mean such a definition. If the repository does not define the qualified name, only text with its qualifier counts.
     """
     rows = meanings(snapshot.symbols, request.name, callable_only=False)
     own = [row for meant in rows for row in meant.rows]
@@ -73,9 +73,9 @@ def references(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
 
 
 def mentions(snapshot: Snapshot, targets: Sequence[Place]) -> tuple[tuple[str, int], ...]:
-    """File and line of mentions of given functions without a call: in a table, a macro, an argument.
+    """(file, line) of the mentions of functions other than calls: in a table, a macro, an argument.
 
-    A name that occurs in more than `_MOST_FILES` files has none: most of its occurrences mean something else.
+    A name that occurs in more than `_MOST_FILES` files is left out: most of its occurrences mean something else.
     """
     found = set()
     for name in sorted({place.symbol for place in targets if place.symbol and place.kind in FUNCTION_KINDS}):
@@ -100,7 +100,7 @@ class _Others:
 
 
 def _sites(nodes: Nodes, asked: Sequence[int]) -> set[tuple[str, int]]:
-    """Path and line of the calls that given nodes make."""
+    """(path, line) of the calls of the asked nodes."""
     calls = nodes.calls(asked, "callers")
     places = nodes.places(call.node for call in calls)
     return {(places[call.node].file, line) for call in calls if call.node in places for line in call.lines}
@@ -110,10 +110,12 @@ class _Search:
     """One search for a name. It also counts the occurrences that it leaves out."""
 
     def __init__(self, snapshot: Snapshot, name: str, others: _Others | None, before: re.Pattern[str] | None) -> None:
-        """Args:
-        name: The identifier.
-        others: Lines that are known to mean another definition.
-        before: Pattern of the text that must precede the identifier on its line.
+        """Set up the search.
+
+        Args:
+            name: The identifier.
+            others: Lines that are known to mean another definition.
+            before: Pattern of the text that must precede the identifier on its line.
         """
         self._snapshot = snapshot
         self._name = name
@@ -144,7 +146,7 @@ class _Search:
                 yield from self._in_file(file, data)
 
     def _candidates(self) -> list[_File]:
-        """Files that may contain the name: those with its words, and those whose words are not completely indexed."""
+        """The files that may contain the name: files with its words, and files whose words are partly indexed."""
         snapshot = self._snapshot
         states = file_state(snapshot.symbols)
         numbers = set(files_with_words(snapshot, self._name, len(states)))
@@ -196,7 +198,7 @@ class _Search:
             yield Reference(file.path, item.line, item.column, item.role, text, file.language, place, stale)
 
     def _marked_occurrences(self, file: _File, data: bytes) -> list[Occurrence] | None:
-        """The occurrences in an unchanged file from the index; None if its marks are incomplete."""
+        """The occurrences in an unchanged file, by its marks in the index; None if the marks are incomplete."""
         marks = marks_in(self._snapshot.symbols, file.number)
         if not marks:
             return None
@@ -217,7 +219,7 @@ class _Search:
 
 
 def _qualifier(name: str) -> re.Pattern[str] | None:
-    """A pattern of the qualifier of a name that the repository does not define: `json.` before dumps."""
+    """A pattern of the qualifier in a name that the repository does not define: `json.` of `json.dumps`."""
     *above, _ = _LAST.split(name)
     if not above or not all(above):
         return None

@@ -71,10 +71,10 @@ class _Work:
         self._numbers: dict[str, Row] = {}  # rows of definitions, by id, for the graph
 
     def find(self, target: Target) -> tuple[list[ShownCode], int]:
-        """The definitions that a target names, within the limit, and their total number.
+        """(shown, total): the definitions that a target names, within the limit, and their total number.
 
         Raises:
-            UnknownTargetError: There is none.
+            UnknownTargetError: The target names nothing.
         """
         if target.path is not None and target.lines is not None:
             return [self._show_lines(target, target.path, *target.lines)], 1
@@ -109,7 +109,7 @@ class _Work:
         return self._show_lines(target, path, int(line), None)
 
     def _block(self, target: Target, row: Row) -> ShownCode:
-        """The lines of a block outside of definitions, located by their text if the file has changed."""
+        """The lines of a block (code outside of definitions), located by their text if the file has changed."""
         path, first, last = row["file"], row["line"], row["end_line"]
         lines = self._snapshot.reader.lines(path)
         if lines is None:
@@ -274,7 +274,7 @@ class _Work:
     # --- calls --------------------------------------------------------------------------------------------------
 
     def with_calls(self, item: ShownCode) -> ShownCode:
-        """Add callers and callees, if requested."""
+        """The shown code with its callers and callees, as far as they are requested."""
         request = self._request
         if item.symbol is None or not (request.callers or request.callees):
             return item
@@ -298,7 +298,7 @@ class _Work:
 
 
 def _outermost(rows: Sequence[Row]) -> list[Row]:
-    """The definitions that are not nested in others of the list."""
+    """The definitions that are not nested in other definitions of the list."""
     spans = {row["symbol_number"]: (row["line"], row["end_line"]) for row in rows}
     return [
         row
@@ -309,14 +309,14 @@ def _outermost(rows: Sequence[Row]) -> list[Row]:
 
 
 def _cut_out(lines: Sequence[bytes], first: int, last: int, around: int) -> tuple[int, tuple[str, ...]]:
-    """A range of lines with its context, as text without line ends; and the number of the first line."""
+    """(number, lines): a range of lines, with `around` lines on either side, as text; and the first line's number."""
     start = max(1, first - around)
     some = lines[start - 1 : last + around]
     return start, tuple(line.removesuffix(b"\r").decode("utf-8", "replace") for line in some)
 
 
 def _whole_doc(lines: Sequence[bytes], found: Definition) -> str:
-    """The complete doc comment of a definition. The index has only its beginning, by which it is recognised."""
+    """The complete doc comment of a definition, recognised by its beginning: the index has no more of it."""
     doc = found.doc
     if not doc.endswith("…"):
         return doc

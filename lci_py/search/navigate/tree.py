@@ -40,7 +40,7 @@ class _Branch:
 
 def tree(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
     """The call tree of a name, `request.depth` levels deep. A node that occurs several times is expanded once, at its
-    first occurrence in breadth-first order, and marked elsewhere.
+    first occurrence in breadth-first order; its other occurrences are marked.
 
     Raises:
         UsageError: The depth is out of range.
@@ -77,7 +77,7 @@ def tree(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
 
 
 class _Grower:
-    """Grows trees level by level."""
+    """Grows call trees level by level."""
 
     def __init__(self, nodes: Nodes, dispatch: Dispatch, direction: Direction, filters: Filters) -> None:
         self._nodes = nodes
@@ -88,7 +88,7 @@ class _Grower:
         self._folded: dict[int, Through] = {}  # declared methods of too many implementations, by number
 
     def grow(self, roots: list[_Branch], asked: list[list[int]], depth: int) -> list[_Branch]:
-        """All branches, parents before children.
+        """All branches of the trees, parents before children.
 
         Args:
             roots: The root branch of each tree.
@@ -138,7 +138,7 @@ class _Grower:
             self._below[node].sort(key=lambda call: (call.lines if self._direction == "callees" else (), call.node))
 
     def _dispatch_calls(self, fresh: list[int], stands_for: dict[int, list[int]]) -> list[list[Call]]:
-        """The callers or callees of nodes by dynamic dispatch."""
+        """For each of the `fresh` nodes, its callers or callees by dynamic dispatch."""
         found = []
         own = [stands_for.get(node, [node]) for node in fresh]
         rows = self._nodes.snapshot.symbols.symbol_rows(
@@ -155,11 +155,11 @@ class _Grower:
         return found
 
     def folded(self) -> list[through_types.Through]:
-        """The declared methods with more implementations than are listed."""
+        """The declared (base or interface) methods with more implementations than are listed."""
         return self._dispatch.places(list(self._folded.values()))
 
     def _passing(self, nodes: Iterable[int]) -> Callable[[int], bool]:
-        """A test whether a node passes the filters and lies in a file that still exists."""
+        """A function that tests whether a node passes the filters and lies in a file that still exists."""
         there = self._nodes.snapshot.freshness.there()
         if not self._filters and there is None:
             return lambda _: True  # a tree's last level is only counted: its places are not needed
@@ -176,7 +176,7 @@ def _is_above(branch: _Branch) -> bool:
 
 
 def _freeze_branches(grown: list[_Branch], places: dict[int, Place]) -> dict[int, Branch]:
-    """Convert the branches to immutable ones, by the id of the mutable object; last to first, without recursion."""
+    """Maps the id() of each branch to an immutable copy of it; from last to first, which needs no recursion."""
     found: dict[int, Branch] = {}
     for branch in reversed(grown):
         call = branch.call

@@ -88,8 +88,8 @@ def unused(snapshot: Snapshot, request: UnusedRequest) -> UnusedAnswer:
 
 
 class _Walk:
-    """Reachability over one snapshot. The nodes are the definitions by their numbers, then the files, then the names. A
-    name has a node for each family of languages, and one for texts, as family ""."""
+    """Finds what is reached in one snapshot. The nodes are the definitions by their numbers, then the files, then the
+    names. A name has a node for each family of languages, and one for texts, as family ""."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
@@ -107,7 +107,7 @@ class _Walk:
         self._imported = {number - graph.n_symbols for number in graph.target[graph.kind == IMPORTS].tolist()}
 
     def run(self) -> dict[int, tuple[Certainty, str, Mention | None]]:
-        """By number, the certainty, reason and mention of each definition that is not reached."""
+        """Maps the number of each definition that is not reached to (certainty, reason, mention)."""
         rows, files = self._rows, len(self._files)
         candidates = [number for number, row in enumerate(rows) if self._could_be_unused(row)]
         self._outside = self._types_with_outside_bases()
@@ -192,7 +192,7 @@ class _Walk:
         )
 
     def _types_with_outside_bases(self) -> set[int]:
-        """The types with a base that the repository does not define, and those below them."""
+        """The types with a base that the repository does not define, and the subtypes of these types."""
         bases = {
             number: [re.split(r"::|[.\\]", name)[-1] for name in names]
             for number, names in base_names(self._snapshot.symbols).items()
@@ -263,13 +263,13 @@ class _Walk:
                     self._tests.setdefault(name, Mention(path, line))
 
     def _source(self, number: int, file: int) -> int:
-        """The node of a definition; if it is no candidate, that of what encloses it, in the end the file."""
+        """The node to which names in a definition belong: the definition, the nearest node around it, or the file."""
         while number >= 0 and number not in self._nodes:
             number = self._rows[number].parent
         return number if number >= 0 else len(self._rows) + file
 
     def _judge(self, number: int, text: bytes, starts: Sequence[int], *, is_generated: bool) -> None:
-        """Add an edge from what encloses a definition if that implies its use, or note why code outside may use it."""
+        """Add an edge from code around a definition if this implies its use, or note why outside code may use it."""
         row = self._rows[number]
         path, language, _, _ = self._files[row.file]
         first, last = starts[min(row.first_line, len(starts)) - 1], starts[min(row.line, len(starts) - 1)]
@@ -325,7 +325,7 @@ class _Walk:
         return "published" not in table or not folders.isdisjoint(self._manifests(language, "published"))
 
     def _manifests(self, language: str, key: str) -> set[str]:
-        """The folders with a manifest and a text in it that the language's table lists under a key."""
+        """The folders with a manifest that contains a text which the language's table lists under a key."""
         if (language, key) not in self._manifest_folders:
             self._manifest_folders[language, key] = {
                 path[: path.rfind("/") + 1]
@@ -356,7 +356,7 @@ def _line_around(row: DefinitionRow, text: bytes, starts: Sequence[int]) -> str:
 
 
 def _painted(spans: Sequence[tuple[int, int, int]], lines: int) -> list[int]:
-    """For each line the innermost of the spans (first line, last line, definition) that contains it; -1 for none."""
+    """For each line the number of the innermost span (first line, last line, definition) that contains it; else -1."""
     around = [-1] * (lines + 2)
     for first, last, number in sorted(spans, key=lambda span: (span[0], -span[1])):
         around[first : min(last, lines) + 1] = [number] * max(0, min(last, lines) + 1 - first)
@@ -374,6 +374,6 @@ def _places(text: bytes, name: bytes) -> Iterator[int]:
 
 
 def _reach(seen: NDArray[np.bool_], source: NDArray[np.int64], target: NDArray[np.int64]) -> None:
-    """Extend `seen`, bool [N], by all nodes that edges lead to from nodes in it."""
+    """Extend the mask `seen`, bool [N], by all nodes that edges lead to, directly or not, from nodes in it."""
     while len(fresh := target[seen[source] & ~seen[target]]):
         seen[fresh] = True

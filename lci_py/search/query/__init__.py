@@ -1,1 +1,1 @@
-"""A query as text, as a plan, as weights and rewrites. Pure functions."""
+"""Parses a query and plans its ranking: text, plan, weights and rewrites. The functions are pure."""

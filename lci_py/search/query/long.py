@@ -1,7 +1,7 @@
 """Analyses a long question: the text of an issue, a stack trace, a pasted log.
 
-The first line is the title, which says what the rest is about. Paths, dotted modules and frames of a stack trace name
-files. Backticks and the form of a word mark names. Pasted code shows the public API rather than the cause; issue
+The first line is the title, which says what the text is about. Paths, dotted modules and frames of a stack trace name
+files. Backticks and the form of a word mark names. Pasted code shows the public API rather than the cause. Issue
 templates, links and lists of versions are ignored (docs/ranking.md#long-questions).
 """
 
@@ -59,10 +59,10 @@ class Long(NamedTuple):
 
     Attributes:
         text: The text to embed.
-        words: The words of the title, then names, in the order of the text.
+        words: The words of the title, then the names in the order of the text.
         terms: Lexical terms and their weights.
         names: Words that are names by their form or by backticks.
-        files: Candidates for a path, a file name or a dotted module, each with a weight.
+        files: Texts that may be a path, a file name or a dotted module, each with a weight.
     """
 
     text: str
@@ -101,7 +101,7 @@ def read_long(text: str) -> Long:
 
 
 def _zones(text: str) -> tuple[str, list[str], list[str]]:
-    """The title, the lines of prose, and those of code, logs and stack traces."""
+    """(title, prose, code): the title, the lines of prose, and the lines of code, logs and stack traces."""
     title, prose, code = "", [], []
     fenced = False
     for line in text.splitlines():
@@ -132,7 +132,7 @@ def _terms(line: str, *, names: bool) -> Iterator[str]:
 
 
 def _names(title: str, prose: str, code: str) -> Iterator[str]:
-    """Words that are names: those in the title, in backticks, then in the prose and in the code by their form."""
+    """The words that are names by backticks or by their form: from the title, backticks, the prose, then the code."""
     for text in (title, *_TICKED.findall(f"{title}\n{prose}"), prose, code):
         ticked = text is not title and text is not prose and text is not code
         for word in WORD.findall(text):
@@ -143,7 +143,7 @@ def _names(title: str, prose: str, code: str) -> Iterator[str]:
 
 
 def _files(text: str) -> Iterable[tuple[str, float]]:
-    """Possible names of files, each with a weight: the last of several frames is the nearest to the cause."""
+    """(text, weight) of each possible file name. Of several stack frames, the last is the nearest to the cause."""
     found: dict[str, float] = {}
     frames = re.findall(r"File \"([^\"\n]+)\", line \d+", text)
     for place, path in enumerate(frames, 1):

@@ -1,7 +1,7 @@
-"""The plan of a multiview query. It is part of the answer, and the same for the same query, flags and index.
+"""Plans a multiview query. The plan is part of the answer; the same query, flags and index give the same plan.
 
-It has the weights of a ranking, all of which are here; docs/ranking.md explains their names. The ranking `live`
-produces the answers; others can run beside it (`--shadow NAME`) to see what a change moves.
+A plan has the weights of a ranking, which are defined here; docs/ranking.md explains their names. The ranking `live`
+produces the answers; others can run beside it (`--shadow NAME`) to see which results a change moves.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ GRAPH = "graph"
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All numbers of a multiview ranking.
+    """All numbers of a multiview ranking. (A signal is a kind of evidence, with a value from 0 to 1.)
 
     Attributes:
-        name: What `--shadow` calls it.
-        weights: Intent to signal to weight; a signal is in [0, 1].
-        factors: Name to multiplier of a score.
+        name: The name for `--shadow`.
+        weights: Maps an intent to the weight of each signal.
+        factors: Maps the name of a factor to its value, by which a score is multiplied.
         saturation: Multiplier of a file's further results, to the power of `same_file.damped`.
-        growth: Signal to the share of its weight that is added in an index of `LARGE` files or more, and less in
-            smaller ones: evidence from single chunks gets noisier as the index grows, evidence from whole files does
-            not.
-        long: Signal to the multiplier of its weight in a long question: the names in an issue are those that its writer
-            calls, and the function to be fixed is seldom one of them.
-        long_saturation: `saturation` of a long question, whose answer is often two functions of one file.
+        growth: Maps a signal to the share of its weight that is added in an index of `LARGE` files or more; smaller
+            indexes add less. Evidence from single chunks gets noisier as the index grows, evidence from whole files
+            does not.
+        long: Maps a signal to the multiplier of its weight in a long question. (The names in an issue are those that
+            its writer calls, and the function to be fixed is seldom one of them.)
+        long_saturation: `saturation` for a long question, whose answer is often two functions of one file.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Ranking:
     long_saturation: float | None = None  # None: `saturation`
 
     def weights_of(self, intent: str, files: int, *, long: bool = False) -> dict[str, float]:
-        """The weights of an intent in an index of this many files: signal to weight."""
+        """Maps each signal to its weight for an intent, in an index of `files` files."""
         changed = self.long if long else {}
         return {
             name: round(value * self.growing(name, files) * changed.get(name, 1.0), 6)
@@ -68,11 +68,11 @@ class Ranking:
         }
 
     def saturation_of(self, *, long: bool) -> float:
-        """The multiplier for each further result of a file."""
+        """The multiplier for each further result of a file; `long` for a long question."""
         return self.saturation if not long or self.long_saturation is None else self.long_saturation
 
     def growing(self, name: str, files: int) -> float:
-        """The multiplier of a signal's weight in an index of this many files."""
+        """The multiplier of the weight of the signal `name`, in an index of `files` files."""
         part = math.log(max(files, SMALL) / SMALL) / math.log(LARGE / SMALL)
         return 1 + min(part, 1.0) * self.growth.get(name, 0.0)
 
@@ -110,10 +110,10 @@ RANKINGS = {LIVE.name: LIVE}
 
 
 def ranking(name: str) -> Ranking:
-    """The ranking of that name.
+    """The ranking called `name`.
 
     Raises:
-        UsageError: There is no such ranking; the message lists them.
+        UsageError: There is no such ranking; the message lists all rankings.
     """
     if name not in RANKINGS:
         raise unknown_value("ranking", name, tuple(RANKINGS))
@@ -132,22 +132,22 @@ MINOR = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a multiview query is answered.
+    """Says how a multiview query is answered.
 
     Attributes:
-        intent: One of INTENTS.
+        intent: The purpose of the query, one of INTENTS.
         ranking: Name of the ranking whose weights are used.
-        weights: Signal to weight.
-        factors: Name to multiplier.
+        weights: Maps a signal to its weight.
+        factors: Maps the name of a factor to its value, by which a score is multiplied.
         saturation: Multiplier of each further result of the same file.
         rewrites: Additional wordings that are searched for.
-        filters: Field to values; they narrow the candidates before anything is ranked.
-        expand: Hops around the results.
+        filters: Maps a field to its values; filters narrow the candidates before anything is ranked.
+        expand: Number of hops to walk around the results.
         near: The place near which results are preferred, or None.
-        ladder: The retrieval steps, in the order they are tried.
+        ladder: The retrieval steps, in the order in which they are tried.
         files: Number of files in the index, on which the weights depend.
-        rung: The step that answered; None if none did, or not yet.
-        relaxed: Messages: which requirements of the query were dropped to get an answer.
+        rung: The retrieval step that answered; None if none did, or not yet.
+        relaxed: Messages that say which requirements of the query were dropped to get an answer.
         command: A command that lists the complete answer, such as all callers of a definition; empty if there is none.
     """
 
@@ -191,7 +191,7 @@ def plan(
         filters: The filters of the flags and of the query.
         expand, near: As in `Plan`.
         strict: Whether the text must be taken literally.
-        wording: Rewrites from the index's vocabulary.
+        wording: Rewrites of the query with words that the index has.
         files: Number of files in the index.
     """
     chosen = intent(query, len(filters_in_use(filters)), wording.lacking)
@@ -212,19 +212,19 @@ def plan(
 
 
 def filters_in_use(filters: Filters) -> dict[str, tuple[str, ...]]:
-    """The filters that have values: field to values."""
+    """Maps each field that has a filter to the filter's values."""
     fields = ((name, getattr(filters, name)) for name in filters.__slots__ if name not in _NO_LISTS)
     return {field: values for field, values in fields if values}
 
 
 def ladder(*, filtered: bool, strict: bool) -> tuple[str, ...]:
-    """The retrieval steps of a query. Filters are never dropped: a query with filters has no unfiltered hybrid step."""
+    """The retrieval steps of a query. Filters are never dropped: with filters, no step searches all units."""
     left_out = {"hybrid" if filtered else "strict_filter", "relaxed_lexical" if strict else ""}
     return tuple(step for step in LADDER if step not in left_out)
 
 
 def parts(weights: Mapping[str, float]) -> dict[View, float]:
-    """Each view's share of the weights: they add up to 1, or are all 0 if no view has a weight."""
+    """Maps each view to its share of the weights; the shares add up to 1, or are all 0 if no view has a weight."""
     sums = {
         view: math.fsum(
             weight for name, weight in weights.items() if SIGNAL_VIEW.get(name) == view and name not in SPELLED
@@ -236,7 +236,7 @@ def parts(weights: Mapping[str, float]) -> dict[View, float]:
 
 
 def intent(query: TextQuery, fields: int = 0, lacking: Sequence[str] = ()) -> str:
-    """One of INTENTS: mostly filters, a lone name, a few ambiguous words, or a question in words.
+    """The intent of a query, one of INTENTS: mostly filters, a lone name, a few ambiguous words, or a question.
 
     Args:
         query: The text, without `field:value` terms.

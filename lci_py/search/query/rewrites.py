@@ -1,4 +1,4 @@
-"""Rewrites of a query: at most three, each replacing one word by other forms of it that the index has.
+"""Rewrites a query: at most three times, each time adding for one word its other forms that the index has.
 
 A rewrite adds terms of lower weight to the query and removes none. docs/ranking.md has its measured gain.
 """
@@ -44,11 +44,11 @@ _LEAST_PREFIX, _MOST_NEAR = 3, 500
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """Another wording of one word of a query.
+    """Other forms of one word of a query.
 
     Attributes:
-        text: For display, such as `resolution ~ resolver (morphology)`.
-        terms: Terms of the index, with their weights.
+        text: The rewrite for display, such as `resolution ~ resolver (morphology)`.
+        terms: The terms to add, which the index has, with their weights.
     """
 
     text: str
@@ -57,10 +57,10 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What the vocabulary of an index adds to a query.
+    """The other forms of a query's words that an index has, and the words that it lacks.
 
     Attributes:
-        rewrites: Other wordings, at most `MOST`.
+        rewrites: Other forms of words, at most `MOST` rewrites.
         lacking: Stems of the query's words that the index does not have, in the order of the text.
     """
 
@@ -73,7 +73,7 @@ NO_WORDING = Wording()
 
 
 def look_up(query: TextQuery, lexical: Callable[[], LexicalIndex]) -> Wording:
-    """A query's wording in an open index; empty if the lexical shard cannot be used, which its view reports."""
+    """The wording of a query in an open index; empty if the lexical shard cannot be used, which its view reports."""
     try:
         return wording(query, lexical())
     except IndexError_:
@@ -81,7 +81,7 @@ def look_up(query: TextQuery, lexical: Callable[[], LexicalIndex]) -> Wording:
 
 
 def wording(query: TextQuery, index: LexicalIndex) -> Wording:
-    """Look a query's words up. Words written as a name or in quotes are taken literally and have no rewrite.
+    """Look up the words of a query. Words written as a name or in quotes are taken literally and have no rewrite.
 
     Raises:
         DamagedIndexError: The shard is damaged.
@@ -104,7 +104,7 @@ def wording(query: TextQuery, index: LexicalIndex) -> Wording:
 
 
 def rewritten(query: TextQuery, rewrites: Sequence[Rewrite]) -> TextQuery:
-    """The query with the terms that the rewrites add; its own keep their weights."""
+    """The query with the terms that the rewrites add; terms that the query has already keep their weights."""
     if not rewrites:
         return query
     own = dict(query.terms)
@@ -117,14 +117,14 @@ def rewritten(query: TextQuery, rewrites: Sequence[Rewrite]) -> TextQuery:
 
 
 class _Vocabulary:
-    """The terms of an index, and how many chunks and definitions hold each; dead rows do not count."""
+    """Counts the chunks and definitions that contain a term of an index, without deleted chunks."""
 
     def __init__(self, index: LexicalIndex) -> None:
         self._index = index
         self._known: dict[tuple[str, str], int] = {}
 
     def have(self, terms: Sequence[str]) -> list[str]:
-        """Those of `terms` that the index has, in order. Looking up terms with a common prefix together is cheap."""
+        """The items of `terms` that the index has, in order. Terms with a common prefix are looked up together."""
         first, last = min(terms, default=""), max(terms, default="")
         same = next((i for i, letter in enumerate(first) if last[i : i + 1] != letter), len(first))
         near = self._index.starting(first[:same], _MOST_NEAR) if same >= _LEAST_PREFIX else None
@@ -150,17 +150,17 @@ class _Vocabulary:
 
     @property
     def size(self) -> int:
-        """The number of chunks."""
+        """The number of chunks in the index."""
         return self._index.size("content")
 
     def informs(self, term: str) -> float:
-        """The term's inverse document frequency (BM25): how much it tells."""
+        """The inverse document frequency of a term (as in BM25): the rarer the term, the more it tells."""
         rows, count = self.size, self.content(term)
         return math.log(1.0 + (rows - count + 0.5) / (count + 0.5))
 
 
 def _prose(query: TextQuery) -> list[str]:
-    """The words that are neither stop words nor written as a name, in lower case and in the order of the text."""
+    """The query's words that are no stop words, names or quoted words, in lower case and in the order of the text."""
     meant = {*query.identifiers, *(word for phrase in query.phrases for word in WORD.findall(phrase))}
     return [word.lower() for word in query.words if word not in meant and word.lower() not in STOPWORDS]
 
@@ -181,7 +181,7 @@ def _rewrite(term: str, own: dict[str, float], seen: _Vocabulary) -> Rewrite | N
 
 
 def _forms(term: str, own: dict[str, float], seen: _Vocabulary) -> list[str]:
-    """Other forms of the term that the index has, those that occur in the most names first."""
+    """Other forms of the term that the index has, the forms that occur in the most names first."""
     least = max(1.0, LEAST_FORM * seen.content(term))
     found = [
         form for form in seen.have(forms(term)) if form not in own and (seen.content(form) >= least or seen.names(form))
@@ -190,7 +190,7 @@ def _forms(term: str, own: dict[str, float], seen: _Vocabulary) -> list[str]:
 
 
 def _abbreviations(term: str, own: dict[str, float], seen: _Vocabulary) -> list[str]:
-    """The words that the repository abbreviates this one to, or for which this one is an abbreviation."""
+    """The words that are abbreviations of the term in this repository, or of which the term is an abbreviation."""
     others = ((pair, pair.long if pair.short == term else pair.short) for pair in seen.abbreviations(term))
     found: list[str] = []
     least = 0.0
@@ -205,7 +205,7 @@ def _abbreviations(term: str, own: dict[str, float], seen: _Vocabulary) -> list[
 
 
 def _has_evidence(pair: Abbreviation, seen: _Vocabulary) -> bool:
-    """Whether the repository uses both words together so often that one must be an abbreviation of the other."""
+    """Whether the repository uses the two words together so often that one is an abbreviation of the other."""
     if pair.files < LEAST_FILES:
         return False
     part, chance = pair.chunks / max(1, seen.content(pair.short)), seen.content(pair.long) / seen.size
@@ -216,8 +216,9 @@ def _has_evidence(pair: Abbreviation, seen: _Vocabulary) -> bool:
 
 
 def _is_compound(pair: Abbreviation, seen: _Vocabulary) -> bool:
-    """Whether a long form is rather several words joined: it never occurs without the short form, which is one of them
-    (`maxmsgsize`), or it is no more frequent than each of two other words (`connectionkey`)."""
+    """Whether the long form is rather several words joined: it never occurs without the short form (`maxmsgsize`), or
+    can be cut into two words that are at least as frequent (`connectionkey`).
+    """
     count, word = seen.content(pair.long), pair.long
     halves = ((stem(word[:cut]), word[cut:]) for cut in range(2, len(word) - 1))
     ends = word.startswith(pair.short) and seen.content(word[len(pair.short) :]) >= count  # multipart of multi

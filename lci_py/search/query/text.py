@@ -1,4 +1,4 @@
-"""Parses a query: words, quoted phrases, `field:value` terms. No mode and no ranking is chosen here."""
+"""Parses a query: words, quoted phrases, `field:value` terms. This module chooses no mode and no ranking."""
 
 from __future__ import annotations
 
@@ -58,17 +58,17 @@ class Conditions(NamedTuple):
     relaxed: tuple[str, ...] = ()  # as of `TextQuery`
 
     def with_words(self) -> Conditions:
-        """The same query with the words of its phrases as names, used when no definition holds the phrases."""
+        """The same query with the words of its phrases as names, for use if no definition contains the phrases."""
         said = " and ".join(f'"{phrase}"' for phrase in self.phrases)
         said = f"no definition that passes the filters has {said}: the words are looked for as names"
         return Conditions(merge(self.filters, {"name": _words(self.phrases)}), (), (said,))
 
 
 def refuse_wordless(request: SearchRequest) -> None:
-    """Refuse a query that has no results because it contains nothing that its mode can search for.
+    """Refuse a query that cannot have results, because it contains nothing that its mode can search for.
 
     Raises:
-        UsageError: Always in that case.
+        UsageError: The query has neither a word nor a quoted text (in the mode symbolic: nor a glob).
     """
     text = read_fields(request.query, request.filters)[0].strip()
     if not text or WORD.search(text) or (request.mode == "symbolic" and not {*text}.isdisjoint("*?[")):
@@ -88,7 +88,7 @@ def _is_long(text: str) -> bool:
 
 
 def read_text(text: str) -> TextQuery:
-    """Split a query for ranking by text. In a long question quotes are part of the prose, so nothing is required."""
+    """Parse a query that is ranked by text. In a long question, quotes are part of the prose and require nothing."""
     if _is_long(text):
         from lci_py.search.query.long import read_long
 
@@ -123,7 +123,7 @@ def read_text(text: str) -> TextQuery:
 
 
 def read_symbolic(text: str, filters: Filters) -> Conditions:
-    """A symbolic query as filters and quoted phrases. A bare name is a glob on the symbol's name.
+    """Parse a symbolic query into filters and quoted phrases. A bare name is a glob on the symbol's name.
 
     Raises:
         UsageError: A term names a field that does not exist, or has no value.
@@ -157,7 +157,7 @@ def _words(phrases: Iterable[str]) -> list[str]:
 
 
 def read_fields(text: str, filters: Filters) -> tuple[str, Filters]:
-    """Split a ranked query into its text and its filters. A `field:value` term with an unknown field stays text."""
+    """Split a ranked query into (text, filters). A `field:value` term with an unknown field stays in the text."""
     if ":" not in text or _is_long(text):
         return text, filters
     found: dict[str, list[str]] = {}
@@ -173,6 +173,6 @@ def read_fields(text: str, filters: Filters) -> tuple[str, Filters]:
 
 
 def merge(filters: Filters, found: Mapping[str, Sequence[str]]) -> Filters:
-    """Filters with more values. The values of one field are alternatives, whether a flag or the query gives them."""
+    """The filters with the values in `found` added. The values of a field are alternatives, from flags or the query."""
     merged: dict[str, Any] = {field: (*getattr(filters, field), *values) for field, values in found.items()}
     return replace(filters, **merged)

@@ -1,1 +1,1 @@
-"""Signals of candidates, and their merging into one ranking."""
+"""Computes the signals of candidates, and merges them into one ranking."""

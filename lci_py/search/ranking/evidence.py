@@ -1,5 +1,5 @@
-"""Evidence by which the modes dense and bm25 rank besides their view: the file, its name, the kind of definition, and
-names or text that the query spells out.
+"""The evidence that the modes dense and bm25 add to their view's scores: the file, its name, the kind of definition, or
+names and text that the query spells out.
 
 Only the head of the view's ranking is reordered. docs/ranking.md has the rules, docs/adr/0014-bm25-mode.md and
 docs/adr/0019-spelled-out.md the figures.
@@ -45,15 +45,15 @@ SAME_FILE = {"dense": 0.7, "bm25": 0.5}
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The evidence for the head of a ranking: arrays of [n], in the order of `hits`.
+    """The evidence for the head (first hits) of a ranking: arrays of [n], in the order of `hits`.
 
     Attributes:
         hits: The view's hits, of which the first n are the head.
         files: The file of each hit in the head.
-        added: Name to weight and values, added to the view's score.
+        added: Maps a name to (weight, values), to be added to the view's score.
         scale: Multiplier of the sum of score and `added`.
-        factors: Name to multipliers of the result; 1 where a factor does not apply.
-        spelled: Name to weight and values, added last.
+        factors: Maps a name to multipliers of the scaled sum; 1 where a factor does not apply.
+        spelled: Maps a name to (weight, values), added last, for what the query spells out.
     """
 
     hits: HitList
@@ -64,7 +64,7 @@ class Evidence:
     spelled: dict[str, tuple[float, NDArray[np.float64]]]
 
     def scores(self) -> NDArray[np.float64]:
-        """The new scores: [n]."""
+        """The new scores of the head: [n]."""
         found: NDArray[np.float64] = self.hits.scores[: len(self.files)].copy()
         for weight, values in self.added.values():
             found += weight * values
@@ -76,7 +76,7 @@ class Evidence:
         return found
 
     def ranked(self) -> tuple[HitList, NDArray[Any]]:
-        """The hits by their new scores, best first, ties by unit; and the files of the head in that order."""
+        """(hits, files): the hits by their new scores, best first, ties by unit; the head's files in that order."""
         changed, order = reorder(self.hits, self.scores())
         return changed, self.files[order]
 
@@ -85,13 +85,13 @@ class SingleViewResult(NamedTuple):
     """The result of the mode dense or bm25, and how it came about.
 
     Attributes:
-        query: The text.
+        query: The text that was searched for.
         allowed: [units] mask of the filters and the quoted phrases; None if there are none.
-        places: The first line of a phrase in each unit that holds it.
+        places: Maps each unit that holds a quoted phrase to the phrase's first line.
         raw: The view's own ranking.
         ranked: The mode's ranking, with the evidence, and a file's further results damped.
         evidence: The evidence used.
-        symbols: Unit to the symbol in it that is shown instead.
+        symbols: Maps a unit to the symbol in it that is shown instead.
         relaxed: Messages: which requirements of the query were dropped.
         confidence: Confidence that the results answer the query; None if unknown.
         degraded: Shards besides the view's that could not be read.
@@ -146,7 +146,7 @@ def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: LiteralM
 
 
 def _with(snapshot: Snapshot, query: TextQuery, raw: HitList, units: list[int]) -> tuple[HitList, int]:
-    """Move units that rank below the head into it; returns the new hits, and the length of the head."""
+    """(hits, n): the hits, with `units` from below the head (first hits) moved into it; and the head's new length."""
     head = min(POOL, len(raw))
     inside = set(raw.units[:head].tolist())
     more = np.array([unit for unit in units if unit not in inside], np.int64)

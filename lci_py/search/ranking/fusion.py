@@ -30,14 +30,14 @@ BELOW = 0.999
 
 
 class Candidates(NamedTuple):
-    """The units to rank, with their signals and factors.
+    """The units (definitions, or blocks of other code) to rank, with their signals and factors.
 
     Attributes:
         units: [n] unit numbers, ascending.
         files: [n] the file of each unit.
-        signals: Name to [n] values in [0, 1].
-        factors: Name to a mask [n]: where the factor applies.
-        found: [n] whether a view has found the unit; None for all. Others only count if the graph lifts them.
+        signals: Maps a name to values in [0, 1]: [n].
+        factors: Maps a name to a mask: [n], where the factor applies.
+        found: [n] whether a view has found the unit; None for all. Other units only count if the graph lifts them.
     """
 
     units: NDArray[np.int64]
@@ -48,7 +48,7 @@ class Candidates(NamedTuple):
 
 
 def join_candidates(found: Candidates, others: Candidates) -> Candidates:
-    """Join the candidates of the views with those that only the graph reached: no unit is in both."""
+    """Join the candidates of the views with the candidates that only the graph reached: no unit is in both."""
     units = np.concatenate((found.units, others.units))
     order = np.argsort(units, kind="stable")
     return Candidates(
@@ -61,7 +61,7 @@ def join_candidates(found: Candidates, others: Candidates) -> Candidates:
 
 
 class FusedResult(NamedTuple):
-    """One merged result; the steps of its score add up to it."""
+    """One merged result; its score is the sum of its steps."""
 
     unit: int
     score: float
@@ -75,9 +75,7 @@ class RankedCandidates:
     """
 
     def __init__(self, candidates: Candidates, plan: Plan, highest: float | None = None) -> None:
-        """Args:
-        highest: The largest score without the graph's lift; None for that of these candidates.
-        """
+        """Rank candidates by a plan; `highest` is the largest score without the graph's lift, None to compute it."""
         self._candidates, self._plan = candidates, plan
         self._names = [name for name in sorted(candidates.signals) if plan.weights.get(name) and name != GRAPH]
         sums = self._sums()
@@ -115,7 +113,7 @@ class RankedCandidates:
         return float((total if found is None else np.where(found, total, 0.0)).max(initial=0.0))
 
     def _lifted(self, total: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sums plus the graph's lift: [n], 0 for units found neither by a view nor by the graph."""
+        """The sums plus the graph's lift: [n], 0 for units that neither a view nor the graph has found."""
         candidates, plan = self._candidates, self._plan
         own = total if candidates.found is None else np.where(candidates.found, total, 0.0)
         near, weight = candidates.signals.get(GRAPH), plan.weights.get(GRAPH, 0.0)
@@ -162,7 +160,7 @@ class RankedCandidates:
         ]
 
     def _item(self, row: tuple[Any, ...], near: float, factors: list[str]) -> FusedResult:
-        """A result, from its unit, score, sum, depth and signals, its closeness in the graph, and the factors."""
+        """A result, from its row (unit, score, sum, depth, signals), its closeness in the graph, and its factors."""
         plan = self._plan
         unit, score, lifted, depth, *values = row
         steps = []
@@ -187,7 +185,7 @@ class RankedCandidates:
 
 
 def _source(steps: list[Step]) -> View:
-    """The view with the largest contribution; a tie goes dense > bm25 > symbolic."""
+    """The view that contributes most to a score; among equal views dense before bm25 before symbolic."""
     sums = dict.fromkeys(VIEWS, 0.0)
     for step in steps:
         if step.view is not None:
@@ -224,14 +222,14 @@ class Outcome:
         return 0 if self.ranked is None else len(self.ranked)
 
     def head(self, limit: int) -> list[FusedResult]:
-        """The first results."""
+        """The first `limit` results."""
         return [] if self.ranked is None else self.ranked.head(limit)
 
     def find(self, unit: int) -> FusedResult | None:
-        """The result of a unit, None if it is not among them."""
+        """The result of a unit; None if the unit is not ranked."""
         found = None if self.ranked is None else self.ranked.find(unit)
         return None if found is None else found[1]
 
     def other_scores(self, unit: int, source: View) -> tuple[tuple[View, float], ...]:
-        """The views that found a unit, each with its own score, without `source`."""
+        """(view, score) of the views that found a unit, except `source`; the score is the view's own."""
         return tuple((view, hits.score(unit)) for view, hits in self.hits.items() if view != source and unit in hits)

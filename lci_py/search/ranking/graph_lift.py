@@ -33,7 +33,7 @@ MOST = 40
 
 
 class ReachedUnits(NamedTuple):
-    """Units one edge away from the seeds: [n] each, by seed and relation; the most certain first in each group."""
+    """The units one edge away from the seeds (best results): [n] each, by seed and relation, the most certain first."""
 
     group: NDArray[np.int64]  # relation * number of seeds + place of the seed
     unit: NDArray[np.int64]
@@ -41,18 +41,18 @@ class ReachedUnits(NamedTuple):
 
 
 class Neighbours(NamedTuple):
-    """Neighbours of the seeds, with their lift."""
+    """The neighbours of the seeds (best results), with their lift (added score)."""
 
     units: NDArray[np.int64]  # [n], ascending
     values: NDArray[np.float32]  # [n] in (0, 1]
 
 
 def reach(graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]) -> ReachedUnits:
-    """Units one call or one step of inheritance away from the seeds.
+    """The units one call or one step of inheritance away from the seeds.
 
     Args:
         table: The units, in the graph's numbering.
-        seeds: [n] units, the best first.
+        seeds: [n] the units from which the lift starts, the best first.
     Raises:
         DamagedIndexError: The graph's arrays do not fit together.
     """
@@ -72,7 +72,8 @@ def weigh_neighbours(found: ReachedUnits, scores: NDArray[np.float64]) -> Neighb
     relation; at most 1.
 
     Args:
-        scores: [seeds] > 0, descending.
+        found: The neighbours.
+        scores: [seeds] the scores of the seeds, all > 0, descending.
     """
     n_seeds = len(scores)
     if not n_seeds:
@@ -90,8 +91,8 @@ def weigh_neighbours(found: ReachedUnits, scores: NDArray[np.float64]) -> Neighb
 
 
 def _nodes(table: UnitColumns, seeds: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The graph nodes of the seeds, as (index of the seed, node): their definitions, and for a type its members. A
-    block has no nodes: the graph attributes its calls to the file."""
+    """(owners, nodes): the nodes of the seeds' definitions and, for a type, of its members, each with the index of its
+    seed. A block has no nodes: the graph attributes its calls to the file."""
     owners, inside = [], []
     for place, (unit, kind) in enumerate(zip(seeds.tolist(), table.kind[seeds].tolist(), strict=True)):
         stop = end_of_type(table, unit) if kind in _TYPES else unit + 1
@@ -119,7 +120,7 @@ def end_of_type(table: UnitColumns, unit: int) -> int:
 def edges_of(
     graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
-    """The edges of the seeds in all relations, as (group as in `ReachedUnits`, other end, step)."""
+    """(groups, ends, steps) of the edges of the seeds in all relations; a group is numbered as in `ReachedUnits`."""
     owners, nodes = _nodes(table, seeds)
     inner, outer = graph.lambdas_in(nodes)
     found = []
@@ -141,7 +142,7 @@ def edges_of(
 
 
 def units_of(graph: GraphIndex, unit_of: NDArray[np.int64], nodes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The unit of each node; for an anonymous function, that of the enclosing definition. -1 for a file, or a
+    """The unit of each node; for an anonymous function, the unit of the definition around it. -1 for a file, or a
     definition that is part of another unit."""
     symbols = nodes.astype(np.int64)
     anonymous = symbols >= graph.n_symbols + graph.n_files
@@ -153,7 +154,7 @@ def units_of(graph: GraphIndex, unit_of: NDArray[np.int64], nodes: NDArray[np.in
 def _distinct(
     group: NDArray[np.int64], unit: NDArray[np.int64], sure: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Each (group, unit) pair once, with its most certain edge; by group, then by certainty, then by unit."""
+    """(groups, units, certainties): each group and unit once, with its surest edge; by group, certainty and unit."""
     order = np.lexsort((-sure, unit, group))
     group, unit, sure = group[order], unit[order], sure[order]
     first = np.ones(len(group), np.bool_)

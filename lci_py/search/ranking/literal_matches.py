@@ -75,9 +75,9 @@ class LiteralMatches(NamedTuple):
     """The units whose name or text a query spells out.
 
     Attributes:
-        names: Unit to the match quality of its name, in (0, 1].
-        texts: Unit to the share of the query that occurs in it word for word, in (0, 1].
-        symbols: Unit to the number of the symbol in it with the name, if that symbol has no unit of its own.
+        names: Maps a unit to the match quality of its name, in (0, 1].
+        texts: Maps a unit to the share of the query that occurs in it word for word, in (0, 1].
+        symbols: Maps a unit to the number of the symbol in it with the name, if that symbol has no unit of its own.
     """
 
     names: Mapping[int, float]
@@ -85,7 +85,7 @@ class LiteralMatches(NamedTuple):
     symbols: Mapping[int, int]
 
     def of(self, units: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
-        """The signals `name` and `verbatim` of some units: [n]."""
+        """Maps the signals `name` and `verbatim` to their values for the units: [n]."""
         found = {name: np.zeros(len(units), np.float32) for name in ("name", "verbatim")}
         for name, values in (("name", self.names), ("verbatim", self.texts)):
             for unit, value in values.items():
@@ -94,7 +94,7 @@ class LiteralMatches(NamedTuple):
 
     @property
     def units(self) -> list[int]:
-        """All units, ascending."""
+        """All units with a match, ascending."""
         return sorted({*self.names, *self.texts})
 
 
@@ -102,7 +102,7 @@ NOTHING = LiteralMatches({}, {}, {})
 
 
 class Likely(NamedTuple):
-    """Units of the chunks that contain the most words of a text, best first: [n] each."""
+    """The units of the chunks that contain the most words of a text, best first: [n] each, an item per chunk."""
 
     units: NDArray[np.int64]
     shares: NDArray[np.float64]
@@ -153,7 +153,7 @@ def _texts(
     *,
     named: bool,
 ) -> dict[int, float]:
-    """Unit to the share of the query that occurs in it word for word."""
+    """Maps units to the share of the query that occurs in them word for word."""
     texts: dict[int, float] = {}
 
     whole = snapshot.whole
@@ -194,7 +194,7 @@ def definitions_named(
     filters: Filters,
     allowed: NDArray[np.bool_] | None,
 ) -> tuple[dict[int, float], dict[int, int]]:
-    """The definitions whose whole name is the query, as `unit_values` returns them.
+    """The definitions whose whole name is the query, as (values, symbols) by unit; see `unit_values`.
 
     Args:
         allowed: [units] mask of the candidates, which includes `filters`.
@@ -222,12 +222,13 @@ def unit_values(
     allowed: NDArray[np.bool_] | None,
     small: int | None = None,
 ) -> tuple[dict[int, float], dict[int, int]]:
-    """Unit to the match quality of its name; and unit to the symbol in it that has the name but no unit of its own.
+    """(values, symbols): maps units to the match quality of their name; and maps units to the symbol in them that has
+    the name but no unit of its own.
 
     Args:
         rows: Definitions, each with the match quality of its name.
         allowed: [units] mask of the candidates.
-        small: The number of such symbols in the whole collection.
+        small: The number of symbols without a unit, in the whole collection; None to count the rows without a unit.
     """
     if small is None:
         small = sum(row["unit"] is None for row, _ in rows)
@@ -251,7 +252,8 @@ def unit_values(
 
 
 def files_named(snapshot: Snapshot, query: TextQuery, allowed: NDArray[np.bool_] | None) -> dict[int, float]:
-    """The first unit of the file or module whose path the query is: `src/pool.py`, `app.pool`, `crate::pool`."""
+    """Maps units to 1: the first unit of each file or module whose path is the query (`src/pool.py`, `app.pool`,
+    `crate::pool`)."""
     text = query.raw.strip().strip("`\"'")
     if not _MODULE.fullmatch(text):
         return {}
@@ -308,7 +310,7 @@ def _worths(words: Iterable[str]) -> list[float]:
 
 def texts_of(query: TextQuery) -> Iterator[Text]:
     """The texts that may occur in the source word for word: the query; and if it is a message that contains values, the
-    words between those, with or without prefix and suffix: `KeyError: cannot open 'a.db': permission denied`."""
+    words between the values, with or without prefix and suffix: `KeyError: cannot open 'a.db': permission denied`."""
     if query.long or len(query.words) not in _WORDS:
         return
     yield Text(query.words)
@@ -332,14 +334,14 @@ def texts_of(query: TextQuery) -> Iterator[Text]:
 
 
 def words_of(wanted: Text) -> tuple[str, ...]:
-    """The stems by which the candidates for a text are looked up."""
+    """The stems (words without endings) by which the candidates for a text are looked up."""
     part = wanted.share < 1  # of a few words, those that say nothing else must help
     kept = [word for word in wanted.words if part or word.lower() not in STOPWORDS]
     return tuple(dict.fromkeys(stem(part) for word in kept for part in parts(word) if len(part) > 1))
 
 
 def likely(index: LexicalIndex, wanted: Text, allowed: NDArray[np.bool_] | None) -> Likely:
-    """The units whose chunks contain the most of the words, weighted by rarity, best first; at most `wanted.head`."""
+    """The units whose chunks contain the most of the text's words, weighted by rarity, best first; at most `head`."""
     part = wanted.share < 1
     terms = tuple(term for text in words_of(wanted) if (term := index.term(text)) is not None)
     if not terms:
@@ -363,7 +365,7 @@ def likely(index: LexicalIndex, wanted: Text, allowed: NDArray[np.bool_] | None)
 
 
 def stating(snapshot: Snapshot, wanted: Text, units: Sequence[int]) -> dict[Stated, float]:
-    """The share of a text that occurs in each unit word for word, by location."""
+    """Maps each location that contains much of a text word for word to the share of the text."""
     words = [word.lower() for word in wanted.words]
     worth = _worths(words)
     places: dict[str, list[int]] = {}
@@ -382,8 +384,8 @@ def stating(snapshot: Snapshot, wanted: Text, units: Sequence[int]) -> dict[Stat
 
 
 def add_narrowest(values: dict[int, float], found: Mapping[Stated, float]) -> None:
-    """Merge shares (of a text that occurs in units) into `values`; the larger share of a unit counts. If a type and its
-    method both contain the words, only the method counts."""
+    """Merge the shares of a text that occur at locations into `values`, by unit; of several shares, the largest counts.
+    If a type and its method both contain the words, only the method counts."""
     kept: dict[Stated, float] = {}
     for place in sorted(found):  # the narrowest first
         size, _, file, first = place
@@ -397,12 +399,11 @@ def add_narrowest(values: dict[int, float], found: Mapping[Stated, float]) -> No
 def _in_a_row(
     text: Sequence[str], places: Mapping[str, Sequence[int]], worth: Sequence[float], gaps: Set[int]
 ) -> tuple[float, float]:
-    """The total weight of the query's words that occur in a text in runs of `_RUN` or more, and that of the longest
-    run.
+    """(total, longest): the weight of the query's words in a text's runs of `_RUN` or more, and in the longest run.
 
     Args:
         text: The words of the text.
-        places: Each word of the query to its positions in the text.
+        places: Maps each word of the query to its positions in the query.
         worth: The weight of each word of the query.
         gaps: Positions in the query before which the text may have up to `_PLACEHOLDER` other words.
     """

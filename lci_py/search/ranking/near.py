@@ -57,9 +57,7 @@ class Near:
     """Measures how close units are to a location."""
 
     def __init__(self, snapshot: Snapshot, place: Place) -> None:
-        """Raises:
-        IndexError_: The graph cannot be used.
-        """
+        """Measure the distances from a location. Raises IndexError_ if the graph cannot be used."""
         self.place = place
         graph = snapshot.graph
         self._paths = snapshot.symbols.paths()
@@ -78,10 +76,10 @@ class Near:
             self._by_unit[unit] = max(self._by_unit[unit], BY_HOP[calls[symbol]])
 
     def closeness(self, units: NDArray[np.int64], files: NDArray[np.int32]) -> NDArray[np.float32]:
-        """The closeness of units: [n] in [0, 1].
+        """The closeness of units to the location: [n] in [0, 1].
 
         Args:
-            files: [n], the file of each.
+            files: [n] the file of each unit.
         """
         own = np.unique(files)
         in_tree = np.zeros(len(self._paths), np.float32)
@@ -175,7 +173,7 @@ def _start(snapshot: Snapshot, place: Place) -> NDArray[np.int64]:
 
 
 def distances(graph: GraphIndex, start: NDArray[np.int64], kinds: Sequence[int]) -> NDArray[np.int8]:
-    """The distance of every node in edges, in either direction: [nodes], HOPS + 1 for a node that is not reached.
+    """The distance in edges, in either direction, from `start` to every node: [nodes], HOPS + 1 if it is not reached.
 
     An anonymous function has the distance of the enclosing definition.
     """
@@ -207,7 +205,7 @@ def _neighbours(graph: GraphIndex, nodes: NDArray[np.int64], kind: int, *, incom
 
 
 def _with_lambdas(graph: GraphIndex, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The nodes, the anonymous functions directly inside them, and the definitions enclosing those: ascending."""
+    """The nodes, the anonymous functions directly inside them, and the definitions around nameless nodes: ascending."""
     if not graph.n_lambdas:
         return nodes
     first = graph.n_symbols + graph.n_files
@@ -223,7 +221,7 @@ def _with_lambdas(graph: GraphIndex, nodes: NDArray[np.int64]) -> NDArray[np.int
 
 
 def _file_hops(graph: GraphIndex, hops: NDArray[np.int8]) -> NDArray[np.int8]:
-    """The distance of every file's nearest node: [files]."""
+    """For every file, the distance of its nearest node: [files]."""
     reached = np.flatnonzero(hops <= HOPS)
     symbols = reached[reached < graph.n_symbols]
     others = reached[reached >= graph.n_symbols] - graph.n_symbols

@@ -4,9 +4,9 @@ or module, as a frame of a stack trace, mistyped or shortened.
 `ranking.literal_matches` handles a query that is a name as a whole (docs/ranking.md#names-and-verbatim-text).
 
 Words that contain punctuation are also matched as a whole: `maxmemory-policy`, `--max-columns-preview`,
-`/api/v3/checks/`, `X-Forwarded-For`. BM25 only knows their parts. So the units with all parts are read, and those that
-contain the word literally count: first where it is quoted, as in the definition of a key or option, then others; tests
-and documents come after code.
+`/api/v3/checks/`, `X-Forwarded-For`. BM25 only knows their parts. So the units with all parts are read, and the units
+that contain the word literally count. They count most where the word is quoted, as in the definition of a key or
+option; tests and documents count less than code.
 
 A frame of a stack trace, `FILE:LINE` of a compiler or an editor, and a symbol with an offset have a line and mostly a
 function. The line may be that of another version of the file, so the function decides where both are known.
@@ -65,10 +65,10 @@ def literals_of(query: TextQuery) -> list[str]:
 
 
 def holding(snapshot: Snapshot, literal: str, units: Sequence[int]) -> dict[Stated, float]:
-    """Rate the units that contain a literal, by location; higher where it seems to be defined.
+    """Maps the locations that contain a literal to ratings: higher where the literal seems to be defined.
 
     Args:
-        literal: In lower case.
+        literal: The text to find, in lower case.
         units: The units that may contain it.
     """
     table = snapshot.unit_table
@@ -84,7 +84,7 @@ def holding(snapshot: Snapshot, literal: str, units: Sequence[int]) -> dict[Stat
 
 
 def chunk_texts(snapshot: Snapshot, units: Sequence[int], most_lines: int) -> Iterator[tuple[Stated, str]]:
-    """The chunks of units with their text in lower case; of each chunk at most `most_lines` lines after the first."""
+    """Yield (location, text in lower case) of the chunks of units; at most `most_lines` lines after the first line."""
     paths = snapshot.files.living_paths()
     for unit, file, first, last in snapshot.symbols.chunks_of_units(units) if units else ():
         lines = snapshot.reader.some(paths[file], first, min(last, first + most_lines))
@@ -110,7 +110,7 @@ def is_parameters(query: TextQuery) -> bool:
 
 
 def having_parameters(snapshot: Snapshot, query: TextQuery, units: Sequence[int]) -> dict[Stated, float]:
-    """The units whose definition has the parameters of a query, by location.
+    """Maps the locations of the definitions that have the parameters of a query to ratings.
 
     Args:
         query: A list of parameters.
@@ -128,7 +128,7 @@ def having_parameters(snapshot: Snapshot, query: TextQuery, units: Sequence[int]
 
 
 def _list_in(text: str) -> str:
-    """The first pair of parentheses with its contents; the rest of the text if it is not closed."""
+    """The first pair of parentheses with its contents; if the pair is not closed, the text from the parenthesis on."""
     first = max(text.find("("), 0)
     depth = 0
     for at, letter in enumerate(text[first:], first):
@@ -169,8 +169,8 @@ _SCOPE_KINDS = frozenset({"module", "namespace", "section"})
 
 
 class AskedNames(NamedTuple):
-    """The definitions that a query names, best first; and whether the query is a line of code with a call, which occurs
-    where the definition is used.
+    """The definitions that a query names, best first (`names`); and whether the query is a line of code with a call
+    (`called`): such a line occurs where the definition is used.
     """
 
     names: Sequence[NamedDefinition] = ()
@@ -252,14 +252,14 @@ def _dotted_names(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[N
 
 
 def _rows(snapshot: Snapshot, segments: Sequence[str], filters: Filters) -> tuple[list[Row], bool]:
-    """The definitions of a name ([] if there are too many), and whether there are any."""
+    """(rows, any): the definitions of a name, and whether the collection has any; ([], False) if there are too many."""
     rows = [row for row in snapshot.symbols.definitions_named(segments[-1], filters) if row["kind"] not in _SCOPE_KINDS]
     count = snapshot.whole.total(("rows", segments[-1]), len(rows))
     return (rows, count > 0) if count <= _MOST_ROWS else ([], False)
 
 
 def _best(snapshot: Snapshot, rows: Sequence[Row], segments: Sequence[str]) -> tuple[int, list[Row]]:
-    """The largest number of consecutive segments that occur in a qualified name, and the definitions with it."""
+    """(length, rows): the largest number of consecutive segments in a qualified name; the definitions with so many."""
     lengths = [qualifies(segments, row["file"], row["qualified_name"]) for row in rows]
     best = snapshot.whole.largest(("qualified", tuple(segments)), max(lengths, default=0))
     return best, [row for row, length in zip(rows, lengths, strict=True) if length == best > 0]
@@ -269,7 +269,7 @@ def _best(snapshot: Snapshot, rows: Sequence[Row], segments: Sequence[str]) -> t
 
 
 def _mistyped_names(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[NamedDefinition]:
-    """The definitions whose name is a letter or two away from a lone word that occurs nowhere itself."""
+    """The definitions whose name is a letter or two away from the query, a lone word that occurs nowhere."""
     if len(query.words) != 1:
         return []
     typed = joined_spelling(query.words[0])
@@ -359,7 +359,7 @@ class NamedDefinition(NamedTuple):
 
 
 def frames_of(text: str) -> list[Frame]:
-    """The frames of a text, the deepest first: Python prints it last, others first, Java one cause at a time."""
+    """The frames of a text, the deepest first. Python prints the deepest frame last, Java one cause at a time."""
     frames: list[Frame] = []
     for part in reversed(text.split(_CAUSE)):
         own = list(_PLACE.finditer(part))
@@ -418,8 +418,8 @@ def places(snapshot: Snapshot, text: str, filters: Filters, *, certain: bool) ->
 
 
 def _definition_at(snapshot: Snapshot, file: int, frame: Frame, filters: Filters) -> tuple[Row | None, bool]:
-    """The definition for a frame in a file: the innermost definition or block at its line; if that has another name,
-    the nearest definition with the frame's name. Also whether the result has the frame's name."""
+    """(row, named): the innermost definition or block at a frame's line or, if its name is not the frame's, the nearest
+    definition with the frame's name; and whether the row has the frame's name."""
     from lci_py.index.shards.symbol_queries import definitions_around, passing
     from lci_py.index.shards.symbols import narrowest
 
@@ -437,7 +437,7 @@ def _definition_at(snapshot: Snapshot, file: int, frame: Frame, filters: Filters
 
 
 def _files(snapshot: Snapshot, paths: set[str]) -> Mapping[str, Sequence[int]]:
-    """For each path (from any machine), the files that share the longest path end with it; [] if there are too many."""
+    """Maps paths (of any machine) to the files with the longest common end; paths with too many files are left out."""
     if not paths:
         return {}
     wanted: dict[str, list[tuple[str, list[str]]]] = {}
@@ -464,6 +464,6 @@ def _files(snapshot: Snapshot, paths: set[str]) -> Mapping[str, Sequence[int]]:
 
 
 def common_end(first: Sequence[str], second: Sequence[str]) -> int:
-    """How many segments two paths share at their ends."""
+    """The number of segments that two paths share at their ends."""
     pairs = zip(reversed(first), reversed(second), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -1,8 +1,4 @@
-"""How the results of one file affect each other's scores (docs/adr/0008-same-file.md).
-
-A file with several matches is a better match: its results support each other. But a file's further results count less,
-so that several files are at the head of the list.
-"""
+"""The effect of the results of one file on each other's scores (docs/adr/0008-same-file.md)."""
 
 from __future__ import annotations
 
@@ -23,7 +19,7 @@ POOL = 400
 
 
 def depths(files: NDArray[Any]) -> NDArray[np.int64]:
-    """The number of earlier results of the same file: [n], for the files of a ranking's results in order."""
+    """For each result of a ranking, in order, the number of earlier results of the same file: [n]."""
     order = np.argsort(files, kind="stable")
     grouped = files[order]
     first = np.flatnonzero(np.concatenate(([True], grouped[1:] != grouped[:-1]))) if len(files) else order
@@ -34,18 +30,19 @@ def depths(files: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def damping_steps(files: NDArray[Any]) -> NDArray[np.int64]:
-    """How many times each result is damped for its file's earlier results: [n], 0 for a file's first result, 1 for its
-    second and third, 2 for its fourth, and so on. In the right file, the answer is often the third best unit."""
+    """The number of times that each result is damped for its file's earlier results: [n], 0 for a file's first result,
+    1 for its second and third, 2 for its fourth, and so on. In the right file, the answer is often the third best unit.
+    """
     found = depths(files)
     return found - (found > 1)
 
 
 def reorder(hits: HitList, scores: NDArray[np.float64]) -> tuple[HitList, NDArray[np.int64]]:
-    """Sort the head of a list by new scores, best first, ties by unit; also returns the former index of each in the
-    head.
+    """(hits, order): the list with its head sorted by new scores, best first, ties by unit; and the former index of
+    each hit in the head.
 
     Args:
-        hits: The hits in their former order; those after the head stay after it.
+        hits: The hits in their former order; hits after the head stay after it.
         scores: [n] new scores of the first n hits, the head.
     """
     n = len(scores)
@@ -67,18 +64,18 @@ def spread(hits: HitList, files: NDArray[Any], same_file: float) -> HitList:
     Args:
         hits: Only the first `POOL` are changed.
         files: The file of each of the first `POOL` hits.
-        same_file: The multiplier, raised to the power of `damping_steps`.
+        same_file: The multiplier for each step of damping (`damping_steps`).
     """
     return reorder(hits, hits.scores[:POOL] * np.power(same_file, damping_steps(files)))[0]
 
 
 def whole(own: NDArray[np.float64], files: NDArray[Any]) -> NDArray[np.float64]:
-    """The score of each hit's file: [n], a weighted mean of its hits' scores, in which the k-th (from 0) has the weight
-    `_NEXT` to the power k; missing hits count 0.
+    """The score of each hit's file: [n]. It is a weighted mean of the scores of the file's hits, in which the k-th hit
+    (from 0) has the weight `_NEXT` to the power k; missing hits count 0.
 
     Args:
         own: [n] scores of the hits, best first.
-        files: [n] the file of each.
+        files: [n] the file of each hit.
     """
     places = files + 1  # -1 is a unit whose file nobody knows
     found: NDArray[np.float64] = np.bincount(places, own * np.power(_NEXT, depths(files)))[places] * (1 - _NEXT)

@@ -54,9 +54,11 @@ class Measure:
     def __init__(
         self, snapshot: Snapshot, query: TextQuery, hits: Mapping[View, HitList], graph: GraphIndex | None
     ) -> None:
-        """Args:
-        hits: The hits of the views that answered; other views are not used.
-        graph: The call graph; None if it cannot be used.
+        """Prepare the measuring.
+
+        Args:
+            hits: The hits of the views that answered; other views are not used.
+            graph: The call graph; None if it cannot be used.
         """
         self._snapshot, self._query, self._hits, self._graph = snapshot, query, hits, graph
         self._peaks: dict[str, float] | None = None
@@ -65,7 +67,7 @@ class Measure:
         self._mentioned: NDArray[np.float32] | None = None
 
     def signals(self, units: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
-        """Every signal of every candidate, in [0, 1]: name to [n], for units [n], ascending."""
+        """Maps every signal to its values in [0, 1] for the candidates: [n], for units [n], ascending."""
         query, table = self._query, self._snapshot.unit_table
         files = table.file[units]
         measured = self._measure_units(units)
@@ -91,7 +93,7 @@ class Measure:
         return signals
 
     def _measure_units(self, units: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
-        """The signals that still have to be scaled by their largest value: name to [n]."""
+        """Maps the signals that still have to be scaled by their largest value to their values: [n]."""
         query, table = self._query, self._snapshot.unit_table
         files = table.file[units]
         found: dict[str, NDArray[np.float32]] = {}
@@ -112,7 +114,7 @@ class Measure:
 
 
 def scale_to_peak(values: NDArray[np.float32], peak: float) -> NDArray[np.float32]:
-    """Values as shares of the largest one, in [0, 1]: [n]."""
+    """Values as shares of the largest value (`peak`), in [0, 1]: [n]."""
     if peak <= 0:
         return np.zeros_like(values)
     found = values / np.float32(peak)
@@ -123,7 +125,7 @@ def scale_to_peak(values: NDArray[np.float32], peak: float) -> NDArray[np.float3
 def means_of_best(
     values: NDArray[np.float32], files: NDArray[np.int32], n_files: int, best: int = 3
 ) -> NDArray[np.float32]:
-    """For each file, the mean of its best values: a file with several matches is a better match. [n_files]"""
+    """For each file, the mean of its best values: [n_files]. A file with several matches is a better match."""
     order = np.lexsort((-values, files))
     order = order[depths(files[order]) < best]
     return np.asarray(np.bincount(files[order], values[order], minlength=n_files) / best, np.float32)
@@ -132,12 +134,12 @@ def means_of_best(
 def stem_match(
     query: TextQuery, paths: list[str], files: NDArray[np.int32], known: dict[int, Pieces] | None = None
 ) -> NDArray[np.float32]:
-    """The share of the file's own name (or its folder's, for index files) that the query's words spell: [candidates].
+    """For each candidate, the share of its file's name (or folder's, for index files) that the query's words spell.
 
     Args:
         paths: The path of every file.
-        files: [candidates] the file of each.
-        known: Path pieces split by earlier queries; extended by this one.
+        files: [candidates] the file of each candidate.
+        known: Path pieces split by earlier queries; extended by this query.
     """
     words = {stem(part) for word in query.words if word.lower() not in STOPWORDS for part in parts(word)}
     beginnings = {word[:_BEGINNING] for word in words if len(word) >= _BEGINNING}
@@ -177,7 +179,7 @@ Mention = tuple[tuple[str, ...], float]
 
 
 def mentions(query: TextQuery, paths: Sequence[str], whole: Whole = ALONE) -> NDArray[np.float32]:
-    """How strongly a long question refers to each file, by its path, its name or its module: [files], in [0, 1].
+    """A rating of how clearly a long question names each file, by path, name or module: [files], in [0, 1].
 
     Args:
         paths: The path of every file.
@@ -194,7 +196,8 @@ def mentions(query: TextQuery, paths: Sequence[str], whole: Whole = ALONE) -> ND
 
 
 def _closest(query: TextQuery, paths: Sequence[str]) -> dict[Mention, tuple[int, list[int]]]:
-    """For each mention: the length of the longest path end (in segments) that files share with it, and these files."""
+    """Maps each mention to (length, files): the longest path end (in segments) that files share with the mention, and
+    these files."""
     wanted: dict[str, list[tuple[tuple[str, ...], float, bool]]] = {}
     for text, worth in query.files:
         for segments, dotted in _named_paths(text):
@@ -220,7 +223,7 @@ def _closest(query: TextQuery, paths: Sequence[str]) -> dict[Mention, tuple[int,
 
 
 def _named_paths(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """Readings of a text as a path, or as a module and its member: (segments, whether the last one lacks a suffix)."""
+    """Yield readings of a text as a path, or as a module and member: (segments, whether the last lacks a suffix)."""
     yield tuple(part for part in text.split("/") if part not in ("", ".")) or (text,), False
     if "/" not in text and "." in text:
         segments = text.split(".")
@@ -229,7 +232,7 @@ def _named_paths(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
 
 
 def factors(query: TextQuery, units: NDArray[np.int64], table: UnitColumns) -> dict[str, NDArray[np.bool_]]:
-    """Where each factor applies: name -> [candidates]."""
+    """Maps each factor to a mask of where it applies: [candidates]."""
     # In a long question such words occur by chance.
     asked = set() if query.long else {word.lower() for word in query.words}
     applies = {

@@ -1,8 +1,8 @@
-"""Build conditions of definitions: Go's constraints, `#if`, cfg, `if` and `try` around definitions, paths.
+"""Reads the build conditions of definitions: Go's constraints, `#if`, cfg, `if` and `try` around definitions, paths.
 
-Each family of languages reads nested byte ranges from a file, each with a condition. They become a sorted list of
-segments once per file, so that a look-up costs one bisection. The text is normalised until equal conditions are equal
-strings; nothing is evaluated or simplified.
+Each family of languages reads nested byte ranges from a file, each with a condition. Once per file, `Tags` cuts them
+into a sorted list of segments, so that a look-up costs one bisection. Conditions are normalised until equal conditions
+are equal strings; nothing is evaluated or simplified.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ _FAMILIES = {
 
 @lru_cache(maxsize=32)
 def _function(name: str) -> Callable[..., Any]:
-    """A function of a module of this package, as `module.function`."""
+    """The function of this package that is called `name`, written as `module.function`."""
     module, _, function = name.partition(".")
     found: Callable[..., Any] = getattr(import_module(f"{__name__}.{module}"), function)
     return found
 
 
 class Tags:
-    """The build conditions of one file's definitions.
+    """Looks up the build conditions of one file's definitions.
 
     Args:
-        family: `conditions` in the language's language.toml.
-        language: The language; the path of a file may also state a condition.
+        family: The family of languages, from `conditions` in the language's language.toml.
+        language: The language; it decides whether the file's path states a condition, too.
     """
 
     def __init__(self, family: str, language: str, file: File) -> None:
@@ -56,7 +56,7 @@ class Tags:
         self._texts: dict[int, str | None] = {}  # by segment: most hold no definition
 
     def of(self, byte: int, attributes: str) -> str | None:
-        """The condition of the definition whose name starts at `byte` and that has these attributes; None if none."""
+        """The condition of the definition whose name starts at `byte`, with these attributes; None if it has none."""
         index = bisect_right(self._starts, byte) - 1
         around = self._conditions[index] if index >= 0 else ()
         if self._is_rust and (own := _function("rust.cfg")(attributes)):
@@ -66,13 +66,13 @@ class Tags:
         return self._texts[index]
 
     def note(self, byte: int) -> str:
-        """The note about other files on the definition whose name starts at `byte`: words separated by blanks."""
+        """The note for other files (such as Rust's `external`) on the definition whose name starts at `byte`, or ""."""
         index = bisect_right(self._notes, (byte,)) - 1 if self._notes else -1
         return self._notes[index].note if index >= 0 and byte < self._notes[index].end else ""
 
 
 def _segments(ranges: list[Range]) -> tuple[list[int], list[tuple[str, ...]]]:
-    """Cut nested ranges into segments: the start of each, and the conditions that hold in it, outermost first."""
+    """Cut nested ranges into segments: (starts, conditions that hold in each segment, outermost first)."""
     starts: list[int] = []
     conditions: list[tuple[str, ...]] = []
     stack: list[Range] = []

@@ -1,8 +1,8 @@
-"""Conditions of scripting languages: `if`, `try`, `switch` and the like around definitions.
+"""Reads the conditions of scripting languages: `if`, `try`, `switch` and the like around definitions.
 
-A language describes its conditionals in a `Syntax`. The walk starts at the outermost ones, which the query captures at
-module and class level, and descends into their blocks, but not into functions: conditions there are decided at run
-time.
+A language describes its conditionals in a `Syntax`. The walk starts at the outermost conditionals, which the query
+captures at module and class level, and descends into their blocks. It does not enter functions: conditions in functions
+are decided at run time.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Branch(NamedTuple):
     """One branch of a conditional.
 
     Attributes:
-        nodes: Its nodes in the order of the text; they may contain further conditionals.
-        condition: The condition of the branch; "" if it always runs.
+        nodes: The branch's nodes in the order of the text; they may contain further conditionals.
+        condition: The condition of the branch; "" if the branch always runs.
     """
 
     nodes: Sequence[Node]
@@ -47,14 +47,14 @@ class Branch(NamedTuple):
 
 @dataclass(frozen=True)
 class Syntax:
-    """How a language writes its conditions.
+    """Describes how a language writes its conditions.
 
     Attributes:
-        conditionals: By node type, the function that returns the branches of such a node.
+        conditionals: Maps each node type of a conditional to the function that returns the branches of such a node.
         blocks: Types of nodes that only hold statements.
         comment: Pattern of a comment in a condition.
-        entry: Pattern of the condition around a script's entry point, which is decided at run time and does not count.
-        tidy: Normalises spellings that only this language has.
+        entry: Pattern of the condition around a script's entry point. It is decided at run time and does not count.
+        tidy: Function that normalises spellings which only this language has.
         equals: The equality operator.
         words: Whether the language writes `not (x)` rather than `!x`.
         single: Whether 'x' and "x" are the same string.
@@ -72,7 +72,7 @@ class Syntax:
     shell: bool = False
 
     def ranges(self, file: File) -> list[Range]:
-        """The conditions of the conditionals among a file's captures, and of those nested in their blocks."""
+        """The branches that have a condition, from a file's captured conditionals and those nested in their blocks."""
         reader = Reader(self, file)
         found: list[Range] = []
         pending = list(file.nodes)
@@ -114,7 +114,7 @@ class Reader:
         return self.spell(self.raw(node))
 
     def spell(self, shown: str) -> str:
-        """The normal form of a condition on one line."""
+        """The normal form of a condition, given as one line."""
         shown = self.tidied(shown)
         if re.match(r"not\b", shown) and not re.search(r"\b(?:and|or|if)\b|&&|\|\|", shown):
             rest = shown[3:].strip()
@@ -127,7 +127,7 @@ class Reader:
         return bare(clip(self.syntax.tidy(_SPELLING.sub(self._token, shown))))
 
     def negate(self, condition: str) -> str:
-        """The negation, without a double negation."""
+        """Negate a condition; the negation of `not x` is `x`."""
         if condition in ("", "0"):
             return text.negate(condition)
         if unequal := _UNEQUAL.fullmatch(condition) or (self.syntax.words and _NEITHER.fullmatch(condition)):
@@ -138,8 +138,7 @@ class Reader:
         return text.negate(condition)
 
     def choice(self, options: Iterable[Branch]) -> list[Branch]:
-        """Make alternatives exclusive: only the first branch whose condition holds runs, so each also requires the
-        negation of those before it."""
+        """Make alternative branches exclusive: each also requires that the conditions of all earlier branches fail."""
         branches: list[Branch] = []
         earlier: list[str] = []
         for nodes, own in options:
@@ -149,13 +148,13 @@ class Reader:
         return branches
 
     def one_of(self, subject: str, values: Iterable[str]) -> str:
-        """The condition that a subject equals one of several values, or matches a value that is a pattern."""
+        """The condition that a subject equals one of several values; a value `/…/` is a pattern to match."""
         either = " or " if self.syntax.words else " || "
         spelled = ((value, "=~" if value.startswith("/") else self.syntax.equals) for value in map(self.tidied, values))
         return clip(either.join(f"{subject} {equals} {value}" for value, equals in spelled))
 
     def is_entry(self, node: Node | None) -> bool:
-        """Whether a condition tests if the file is run as a program, as `__name__ == "__main__"`."""
+        """Whether a condition tests if the file is run as a program: `__name__ == "__main__"` and the like."""
         return bool(_compile(self.syntax.entry).search(self.raw(node)))
 
     def _token(self, match: re.Match[str]) -> str:
@@ -189,7 +188,7 @@ def if_branches(node: Node, reader: Reader) -> list[Branch]:
 
 
 def _passed_over(node: Node, first: Branch, reader: Reader) -> list[Branch]:
-    """The code after an `if` whose branch ends in `return`: it runs only if that branch is not taken (PHP, Lua)."""
+    """The code after an `if` whose block ends in `return`: it runs only if the block does not (PHP, Lua)."""
     around, after = node.parent, node.next_named_sibling
     last = [one.type for block in first.nodes for one in block.named_children[-1:]]
     if around is None or around.type not in ("program", "chunk") or after is None or last != ["return_statement"]:
@@ -198,7 +197,7 @@ def _passed_over(node: Node, first: Branch, reader: Reader) -> list[Branch]:
 
 
 def try_branches(node: Node, reader: Reader) -> list[Branch]:
-    """The branches of a `try` with a block and clauses that begin with `catch` or `except`."""
+    """The branches of a `try`: its block, and its clauses (`catch`, `except`, `else`, `finally`)."""
     branches = []
     for part in node.named_children:
         if part.type in reader.syntax.blocks:
@@ -219,12 +218,12 @@ def _caught(clause: Node, reader: Reader) -> str:
 
 
 def unread_branches(node: Node, reader: Reader) -> list[Branch]:
-    """The code in a `match` or `switch`, with an unknown condition: too rare around definitions to be parsed."""
+    """The code in a `match` or `switch`, as one branch whose condition is unknown: `match` is too rare to be parsed."""
     return [Branch(node.named_children, "…")]
 
 
 def short_circuit(node: Node, reader: Reader) -> list[Branch]:
-    """Read `a && b` and `a || b` as statements: `b` runs if `a` holds, or if it does not."""
+    """The branch `b` of `a && b` or `a || b` as a statement: `b` runs if `a` holds, or if `a` does not hold."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     operator = reader.raw(node.child_by_field_name("operator"))
     if left is None or right is None or operator not in ("&&", "||", "and", "or"):

@@ -1,4 +1,4 @@
-"""Feature flags in conditions, normalised so that they do not depend on how a program tests them.
+"""Normalises tests of feature flags in conditions, so that conditions do not depend on how a program tests a flag.
 
 `flags.is_enabled("x")`, `Flipper.enabled?(:x)` and `isEnabled('x', user)` all become `flag("x")`, so that conditions on
 one flag can be compared between files and languages.
@@ -25,8 +25,8 @@ def readable(text: str, predicates: tuple[str, ...], *, words: bool = False) -> 
 
     Args:
         text: The condition, on one line.
-        predicates: The setting `feature_flags`: `f` means a call of `f` on any receiver with the flag's name as
-            argument; `settings.*` also matches a plain value.
+        predicates: The setting `feature_flags`. `f` means a call of `f` on any receiver, whose argument is the flag's
+            name; `settings.*` also matches a plain value.
         words: Whether a call's arguments are words after its name, as in a shell.
     """
     if not any(map(text.__contains__, _stems(predicates))):
@@ -37,7 +37,7 @@ def readable(text: str, predicates: tuple[str, ...], *, words: bool = False) -> 
 
 @lru_cache(maxsize=8)
 def _stems(predicates: tuple[str, ...]) -> tuple[str, ...]:
-    """Substrings of the predicates; every text that tests a flag contains one of them."""
+    """The fixed beginnings of the predicates; a text without any of these substrings tests no flag."""
     return tuple(dict.fromkeys(name.partition("*")[0] for name in predicates))
 
 
@@ -68,7 +68,7 @@ def _flag(match: re.Match[str]) -> str:
 
 
 def _as_string(name: str) -> str:
-    """A string or a symbol as a string; any other expression unchanged."""
+    """The text of a string or symbol as a string in double quotes; any other expression unchanged."""
     if name[0] in _QUOTES:
         name = f'"{name[1:-1]}"'
     elif name[0] == ":":

@@ -1,5 +1,6 @@
-"""Tokenises conditions, the same way for all languages, and parses them into formulas: the one parser of `&&`, `||`,
-`!` and brackets, for sources and for conditions stored in the index.
+"""Tokenises conditions, the same way for all languages, and parses them into formulas of `&&`, `||`, `!` and brackets.
+
+It is the only such parser, both for sources and for conditions stored in the index.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ class Tokens:
 
     Attributes:
         text: The text.
-        texts: The tokens. A string has double quotes, unless it contains some.
-        ends: Index of an opening bracket to that of the closing one.
+        texts: The texts of the tokens. A string token has double quotes, unless its content has some.
+        ends: Maps the index of each opening bracket to the index of its closing bracket.
         is_balanced: Whether there are tokens and all brackets match.
     """
 
@@ -49,11 +50,11 @@ class Tokens:
         return len(self.texts)
 
     def source(self, start: int, end: int) -> str:
-        """The source text of the tokens from `start` to before `end`."""
+        """The source text of the tokens `start` to `end` (excluded)."""
         return self.text[self._starts[start] : self._starts[end - 1] + len(self.texts[end - 1])] if start < end else ""
 
     def top(self, start: int, end: int) -> list[int]:
-        """The indices of the tokens from `start` to before `end` outside of brackets; the brackets themselves count."""
+        """The indices, from `start` to before `end`, of tokens outside all brackets and of the outermost brackets."""
         found = []
         at = start
         while at < end:
@@ -62,7 +63,7 @@ class Tokens:
         return found
 
     def split(self, operator: str, start: int, end: int) -> list[tuple[int, int]]:
-        """The operands of an operator outside of brackets, each as its start and end."""
+        """The operands of an operator that is outside of brackets, each as the indices (first token, end)."""
         cuts = [start - 1]
         for at in self.top(start, end):
             token = self.texts[at]
@@ -73,7 +74,7 @@ class Tokens:
         return [(cut + 1, following) for cut, following in zip(cuts, [*cuts[1:], end], strict=True)]
 
     def inside(self, start: int, end: int) -> tuple[int, int]:
-        """Strip round brackets around the whole of the tokens from `start` to `end`; returns the new start and end."""
+        """The range (start, end) without the round brackets that enclose all tokens from `start` to before `end`."""
         while end - start > 2 and self.texts[start] == "(" and self.ends.get(start) == end - 1:
             start, end = start + 1, end - 1
         return start, end
@@ -131,7 +132,7 @@ _OPERATORS = (("or", True), ("and", False), ("||", True), ("&&", False))
 
 
 class Atom(NamedTuple):
-    """A part without operators: the tokens from `start` to before `end`."""
+    """A part of a formula without operators: the tokens from `start` to before `end`."""
 
     tokens: Tokens
     start: int
@@ -145,25 +146,25 @@ class Atom(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """False if the text was cut (`…`) or is too long, its brackets do not match, or an operand is missing."""
+        """Whether the atom is complete: not cut (`…`), not too long, all brackets match, and no operand is missing."""
         text = self.tokens.text
         return self.start < self.end and self.tokens.is_balanced and len(text) <= MAX_TEXT and "…" not in text
 
 
 class Not(NamedTuple):
-    """A negation."""
+    """The negation of a condition."""
 
     part: Condition
 
 
 class All(NamedTuple):
-    """A conjunction."""
+    """The conjunction (`&&`) of several conditions."""
 
     parts: tuple[Condition, ...]
 
 
 class Some(NamedTuple):
-    """A disjunction."""
+    """The disjunction (`||`) of several conditions."""
 
     parts: tuple[Condition, ...]
 
@@ -172,14 +173,14 @@ Condition = Atom | Not | All | Some
 
 
 class Grammar(NamedTuple):
-    """Differences between languages.
+    """Describes how a language's formulas differ from those of other languages.
 
     Attributes:
         words: Whether `and`, `or` and `not` are operators, too.
-        opaque: Operators that are not parsed: an operand with one of them is a single atom, as in `OPAQUE`.
-        comparisons: As in `COMPARISONS`.
-        loose: Negations that bind more loosely than a comparison: if `not` is one, `not a == b` is `not (a == b)`; else
-            it is `(not a) == b`, which is an atom.
+        opaque: Operators that are not parsed: an operand that contains one is a single atom. The default is `OPAQUE`.
+        comparisons: The comparison operators, like the default `COMPARISONS`.
+        loose: Negations that bind more loosely than a comparison. If `not` is loose, `not a == b` is `not (a == b)`;
+            else it is `(not a) == b`, which is an atom.
     """
 
     words: bool = True
@@ -189,9 +190,9 @@ class Grammar(NamedTuple):
 
 
 def parse(text: str, grammar: Grammar) -> Condition:
-    """Parse a condition. Never fails: a text that is no formula is one atom.
+    """Parse a condition. Never fails: a text that is no formula becomes one atom.
 
-    A cut text (`…`) says nothing about its beginning, so only the conjuncts after the cut are parsed.
+    In a cut text, everything up to the cut (`…`) is one atom; only the conjuncts after it are parsed.
     """
     if "…" in text:
         head, _, rest = text.rpartition("…")
@@ -205,7 +206,7 @@ def parse(text: str, grammar: Grammar) -> Condition:
 
 
 def conjuncts(condition: Condition) -> list[Condition]:
-    """The conjuncts of a condition; none of them is a conjunction."""
+    """The conjuncts of a condition, with nested conjunctions flattened."""
     if not isinstance(condition, All):
         return [condition]
     return [part for each in condition.parts for part in conjuncts(each)]

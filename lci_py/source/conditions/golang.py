@@ -1,4 +1,4 @@
-"""Go's build constraints, as `go/build` reads them: the file name, the comment above the package clause, cgo."""
+"""Reads Go's build constraints as `go/build` does: the file name, the comment above the package clause, cgo."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _IMPORTS_C = lazily(
 
 
 def ranges(file: File) -> list[Range]:
-    """The conditions of a file, each valid for all of it: from its name, its constraint, and cgo.
+    """The conditions of a file, from its name, its constraint and cgo. Each holds for the whole file.
 
-    A file whose name the go command ignores is never built.
+    A name that the go command ignores gives the condition "0": the file is never built.
     """
     found = [*_name_tags(file.path), *_constraint(file.source)]
     if (b'"C"' in file.source or b"`C`" in file.source) and _IMPORTS_C.match(file.source):
@@ -48,10 +48,10 @@ def _name_tags(path: str) -> list[str]:
 
 
 def _constraint(source: bytes) -> list[str]:
-    """The `//go:build` line, or the `// +build` lines if there is none.
+    """The `//go:build` line of a file, or its `// +build` lines if it has no `//go:build`.
 
-    The former may be on any line of its own before the package clause, `// +build` lines must be followed by a blank
-    line and precede any comment other than `//`.
+    `//go:build` may be on any line of its own before the package clause. `// +build` lines must be followed by a blank
+    line, and may have only `//` comments before them.
     """
     if _BUILD not in source and _PLUS not in source:
         return []
@@ -74,7 +74,7 @@ def _constraint(source: bytes) -> list[str]:
 
 
 def _plus_build(text: str) -> str:
-    """`a,!b c` means `(a && !b) || c`. As in go/build, an invalid tag counts as `ignore`."""
+    """The condition in a `// +build` line: `(a && !b) || c` for `a,!b c`. An invalid tag counts as `ignore`."""
     options = []
     for option in text.split():
         parts = []

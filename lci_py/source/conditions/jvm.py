@@ -1,4 +1,4 @@
-"""Source sets of Kotlin, Java and Scala: the folder of a file says which builds it belongs to."""
+"""Reads the source sets of Kotlin, Java and Scala: the folder of a file says which builds the file belongs to."""
 
 from __future__ import annotations
 
@@ -62,18 +62,17 @@ def _source_set(path: str, language: str) -> _SourceSet:
 
 
 def path_condition(language: str, path: str) -> str | None:
-    """The source set of a file, in the words of Gradle and sbt; None if it is in every build."""
+    """The condition of a file's source set, in the words of Gradle and sbt; None if the file is in every build."""
     return _source_set(path, language).condition
 
 
 def source_root(language: str, path: str) -> str:
-    """The folder that holds the file's source set and its siblings; the path itself if it is in none."""
+    """The folder that holds the file's source set and its siblings; the path itself without a source set."""
     return _source_set(path, language).root
 
 
 def _of_set(name: str) -> str | None:
-    """The condition of a source set: `!jvm` for `nonJvm`, `jvm || posix` for `jvmAndPosix`; None if it is in every
-    build."""
+    """The condition of a source set: `!jvm` for `nonJvm`, `jvm || posix` for `jvmAndPosix`; None for every build."""
     name = name.removesuffix("Main") if name != "Main" else name
     if not name or _PLAIN.fullmatch(name):
         return None
@@ -92,7 +91,7 @@ def _lower(name: str) -> str:
 
 
 def _of_folder(name: str) -> str | None:
-    """The condition of a versioned folder: `scala 2.13` for `scala-2.13`, `scala >= 2.13` for `scala-2.13+`."""
+    """The condition of a versioned folder (`scala >= 2.13` for `scala-2.13+`); None if its name states no version."""
     word = name.rstrip("-+.0123456789_")
     if word == "scala":
         return _of_version(word, name)

@@ -1,4 +1,4 @@
-"""The normal form of conditions with `&&`, `||` and `!`: Go's constraints and the expressions after `#if`.
+"""Writes conditions with `&&`, `||` and `!` in normal form: Go's constraints and the expressions after `#if`.
 
 `&&` inside `||` is put in brackets, as by gofmt. Redundant brackets are dropped.
 """
@@ -25,16 +25,15 @@ _OPPOSITES = {"0": "1", "1": "0"}
 
 
 class _MalformedCondition(Exception):
-    """Brackets that do not match, or an operator without an operand."""
+    """Raised for brackets that do not match, and for an operator without an operand."""
 
 
 def normal_form(text: str, *, constants: bool) -> str:
-    """A condition in normal form. A text that is no formula keeps its words; a long one is cut, and its brackets
-    closed.
+    """A condition in normal form. A text that is no formula keeps its words. A long text is cut, its brackets closed.
 
     Args:
-        constants: Whether numbers, `true` and `false` are truth values. Then a condition that always holds is "1", one
-            that never does is "0".
+        constants: Whether numbers, `true` and `false` are truth values. Then a condition that always holds is "1", and
+            a condition that never holds is "0".
     """
     made = _read(text[:_MAX_READ], constants)
     if len(made) <= _MAX_LENGTH and len(text) <= _MAX_READ:
@@ -75,7 +74,7 @@ def _print_condition(condition: Condition, constants: bool) -> str:
 
 
 def _sides(condition: Condition, constants: bool, *, is_choice: bool) -> list[str]:
-    """The operands of a conjunction or disjunction. Nested disjunctions are flattened here, conjunctions by `join`."""
+    """The texts of the operands of a conjunction or (`is_choice`) disjunction. Nested disjunctions are flattened."""
     if is_choice and isinstance(condition, Some):
         return [text for part in condition.parts for text in _sides(part, constants, is_choice=True)]
     text = _print_condition(condition, constants)
@@ -91,12 +90,12 @@ def _atom(text: str, constants: bool) -> str:
 
 
 def _is_operand(atom: Atom) -> bool:
-    """Whether an atom is one name or call, so that its negation needs no brackets."""
+    """Whether an atom is a single name or call, so that its negation needs no brackets."""
     return atom.end - atom.start == 1 or atom.tokens.ends.get(atom.start + 1) == atom.end - 1
 
 
 def _tokens(text: str) -> list[str]:
-    """The tokens of an expression of the preprocessor."""
+    """The tokens of a preprocessor expression; `defined X` is one token, `defined(X)`."""
     tokens: list[str] = []
     for match in _TOKEN.finditer(text):
         token = match.group()
@@ -113,7 +112,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _join_tokens(tokens: list[str]) -> str:
-    """The tokens joined, with blanks around binary operators."""
+    """Join tokens to a text, with blanks around binary operators."""
     text, before, unary = "", "(", False
     for token in tokens:
         is_after_operand = bool(_WORD.match(before)) or before[0] in ")\"'"

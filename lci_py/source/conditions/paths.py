@@ -1,4 +1,4 @@
-"""Conditions that a file's path states (platform suffixes, source sets) or suggests (`src/win`, `_pslinux.py`)."""
+"""Reads conditions that a file's path states (platform suffixes, source sets) or suggests (`src/win`, `_linux.py`)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _says(language: str, key: str, value: object = True) -> bool:
 
 
 def path_condition(language: str, path: str) -> str | None:
-    """The condition that a path states for its file; None if it states none."""
+    """The condition that a path states for its file; None if the path states none."""
     if _says(language, "platform_suffixes") and (suffix := _SUFFIX.search(path)):
         return suffix[1]
     if _says(language, "scope", "source_set"):
@@ -42,7 +42,7 @@ def path_condition(language: str, path: str) -> str | None:
 
 
 def platform_stem(language: str, path: str) -> str:
-    """The path without its platform suffix, if it has one: `src/Button.ios.js` is a variant of `src/Button.js`.
+    """The path without a platform suffix: `src/Button.js` for its variant `src/Button.ios.js`.
 
     Variants may also differ in the last suffix, as `.ts` and `.tsx` do.
     """
@@ -50,12 +50,12 @@ def platform_stem(language: str, path: str) -> str:
 
 
 def shared_path(language: str, path: str) -> str:
-    """The path that variants share: `src/*/pipe.c` for `src/win/pipe.c`."""
+    """The path that platform variants share, with `*` for the platform: `src/*/pipe.c` for `src/win/pipe.c`."""
     return _read(platform_stem(language, path))[1] if _says(language, "platform_paths") else path
 
 
 def inferred_condition(language: str, path: str) -> str | None:
-    """The platform that folders and the file's name suggest: `windows` for `src/win/pipe.c`. None if they suggest none.
+    """The platform that a path suggests by its words: `windows` for `src/win/pipe.c`. None without such words.
 
     It is only a hint, used to tell two files apart. The innermost word counts, separately for operating system and
     processor.
@@ -64,13 +64,13 @@ def inferred_condition(language: str, path: str) -> str | None:
 
 
 def platform_word(word: str) -> str | None:
-    """The platform that a lower-case word means, as in `inferred_condition`; None if it names none."""
+    """The operating system or processor that a lower-case word means; None if it means neither."""
     return _SYSTEMS.get(word) or _PROCESSORS.get(word)
 
 
 @lru_cache(maxsize=8_192)
 def _read(path: str) -> tuple[str | None, str]:
-    """The platform that a path suggests, and the path with `*` for each word that does."""
+    """(The platform that a path suggests or None, the path with `*` in place of each word that names a platform)."""
     found: dict[bool, str] = {}
 
     def star(match: re.Match[str]) -> str:
@@ -89,7 +89,7 @@ def _read(path: str) -> tuple[str | None, str]:
 
 
 def source_root(language: str, path: str) -> str:
-    """The folder that holds the file's source set and its siblings; the path itself if it is in none.
+    """The folder that holds the file's source set and its siblings; the path itself without a source set.
 
     `a/src/jvmMain/kotlin/p/F.kt` and `a/src/jsMain/kotlin/p/F.kt` share `a/src`.
     """

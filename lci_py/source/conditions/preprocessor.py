@@ -1,4 +1,4 @@
-"""`#if` of C, C++, C#, Swift and Haskell's CPP. It is parsed from the text, since it may cut a statement in half."""
+"""Reads `#if` of C, C++, C#, Swift and Haskell's CPP. It reads the text: an `#if` may cut a statement in half."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class _Directive(NamedTuple):
 
 
 def ranges(file: File) -> list[Range]:
-    """The branches of a file's conditionals; include guards do not count."""
+    """The branches of a file's `#if` conditionals, with their conditions; include guards do not count."""
     source = file.source
     if not _IFS.search(source):
         return []
@@ -100,7 +100,7 @@ def ranges(file: File) -> list[Range]:
 
 
 def _blocks(found: Sequence[_Directive]) -> Iterator[tuple[list[int], int]]:
-    """The directives of each `#if`, in the order of the text: their indices, and the nesting depth."""
+    """For each `#if`, in the order of the text: (the indices of its directives in `found`, its nesting depth)."""
     blocks: list[tuple[list[int], int]] = []
     opened: list[list[int]] = []
     for number, one in enumerate(found):
@@ -115,7 +115,7 @@ def _blocks(found: Sequence[_Directive]) -> Iterator[tuple[list[int], int]]:
 
 
 def _guard(found: Sequence[_Directive], number: int, source: bytes) -> _Directive | None:
-    """The `#define` of the name that an `#if` tests, if only directives are between them; else None."""
+    """The `#define` of the name that the `#if` at index `number` tests, if only directives precede it; else None."""
     opening = found[number]
     name = _GUARD.fullmatch(_expression(opening.word, opening.rest))
     depth = 0
@@ -130,7 +130,12 @@ def _guard(found: Sequence[_Directive], number: int, source: bytes) -> _Directiv
 
 
 def _is_guard(guard: _Directive, opening: _Directive, closing: _Directive, file: File) -> bool:
-    """Whether an `#if` with such a `#define` is an include guard: around the whole file, or with a name like LIST_H."""
+    """Whether an `#if` is an include guard: it encloses the whole file, or the macro has a name like LIST_H.
+
+    Args:
+        guard: The `#define` of the name that the `#if` tests, from `_guard`.
+        opening, closing: The `#if` and its `#endif`.
+    """
     name, *value = guard.rest.decode("utf-8", "replace").split(None, 2)
     stem = re.sub(r"\W|_", "", file.path.rpartition("/")[2].partition(".")[0]).upper()
     names_a_file = _GUARD_NAME.search(name) or (len(stem) > 2 and stem in name.replace("_", "").upper())

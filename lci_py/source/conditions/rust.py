@@ -1,12 +1,12 @@
-"""Rust: `#[cfg]` and `#![cfg]`, macros such as `cfg_if!` around items, and notes about other files.
+"""Reads the conditions of Rust: `#[cfg]`, `#![cfg]`, macros such as `cfg_if!` around items; and notes for other files.
 
-The condition of a module's file is written where the module is declared, and the condition that a macro puts before
-items where the macro is defined; both may be in other files. So declarations of modules and definitions of macros get
-notes, which `search/conflicts/rust_modules.py` reads.
+The condition of a module's file is written where the module is declared. The condition that a macro puts before items
+is written where the macro is defined. Both may be in other files, so declarations of modules and definitions of macros
+get notes, which `search/conflicts/rust_modules.py` reads.
 
-The syntax tree of a macro's arguments has only tokens. `cfg_if!` and `cfg_select!` are built in; any other macro is
-read from its definition: if all it does is to put `#[cfg]` before the items it is given, as tokio's `cfg_net!` does,
-that is the condition of the items in its calls.
+The syntax tree of a macro's arguments has only tokens. `cfg_if!` and `cfg_select!` are built in. Any other macro is
+read from its definition: if a macro does nothing but put `#[cfg]` before its items, as tokio's `cfg_net!` does, that
+is the condition of the items in its calls.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BETWEEN = frozenset({"attribute_item", "line_comment", "block_comment"})
 
 
 def ranges(file: File) -> list[Range]:
-    """The items that `#[cfg]`, `#![cfg]` and macros put under a condition, and the notes."""
+    """The ranges of items that `#[cfg]`, `#![cfg]` and macros put under a condition; and ranges with notes."""
     source = file.source
     nodes: dict[str, list[Node]] = {}
     for node in file.nodes:
@@ -57,7 +57,7 @@ def ranges(file: File) -> list[Range]:
 
 
 def _attribute_items(attributes: list[Node]) -> list[tuple[Node, Node | None]]:
-    """Each attribute with the item that it belongs to, in the order of the text."""
+    """Each attribute with the item that follows it (None if none does), in the order of the text."""
     # From the last to the first: an attribute belongs to the same item as the one that follows it.
     items: dict[int, Node | None] = {}
     for node in sorted(attributes, key=lambda node: node.start_byte, reverse=True):
@@ -69,7 +69,7 @@ def _attribute_items(attributes: list[Node]) -> list[tuple[Node, Node | None]]:
 
 
 def _macros(definitions: list[Node], found: list[Range]) -> dict[str, str]:
-    """The conditions that macros of this file put before items; notes on the macros are added to `found`."""
+    """Maps each macro of this file to the condition that it puts before items; adds notes on the macros to `found`."""
     known: dict[str, str] = {}
     for node in definitions:
         name = node.child_by_field_name("name")
@@ -83,10 +83,10 @@ def _macros(definitions: list[Node], found: list[Range]) -> dict[str, str]:
 
 
 def _call(call: Node, known: Mapping[str, str]) -> Iterator[Range]:
-    """The conditions of items in the arguments of a macro call, and notes on the modules among them.
+    """The conditions of items in the arguments of a macro call, and notes on the modules among these items.
 
     Args:
-        known: Conditions of the file's own macros by name, from `condition_of_macro`.
+        known: Maps the file's own macros to their conditions, from `condition_of_macro`.
     """
     name, arguments = call.child_by_field_name("macro"), call.children[-1]
     pending: list[_Block] = []
@@ -213,21 +213,20 @@ def module_note(attributes: list[str]) -> str:
     """The note on a module in a file of its own: `external`, and a `path=` for each possible path of the file.
 
     Args:
-        attributes: Those of the `mod`, each from its `#[` to its `]`.
+        attributes: The attributes of the `mod`, each from its `#[` to its `]`.
     """
     places = (f"path={quote(path)}?{quote(condition)}" for path, condition in paths(attributes))
     return " ".join(("external", *places))
 
 
 def macro_note(text: str) -> str:
-    """The note on a macro, from its definition: `when=` and the condition that it puts before its items; "" if it does
-    something else with them."""
+    """The note on a macro: `when=` and the condition that it puts before its items; "" if it does anything else."""
     condition = condition_of_macro(text)
     return "" if condition is None else f"when={quote(condition)}"
 
 
 def condition_of_macro(text: str) -> str | None:
-    """The condition that a macro puts before the items it is given; None if it does something else."""
+    """The condition that a macro puts before its items, from its definition; None if it does anything else."""
     if len(text) > _MAX_WRAPPER or not (head := _WRAPPER.match(_COMMENT.sub("", text))):
         return None
     attributes = _ATTRIBUTE_TEXT.findall(head.group(2))

@@ -1,4 +1,4 @@
-"""Parses Rust's attributes: predicates of `cfg`, and paths of modules' files."""
+"""Parses Rust's attributes: predicates of `cfg`, and the paths of modules' files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ _PREDICATE_ATTRIBUTE = lazily(
 
 
 def cfg(attributes: str) -> list[str]:
-    """The predicates of each `cfg` among attributes, and `test` for `#[test]`, which only a test build has. A
+    """The predicates of each `cfg` among attributes, and `test` for `#[test]`, which only a test build has.
+
     `cfg_attr` does not count: it only attaches attributes.
     """
     found = [predicate(text) for text in _CFG.findall(attributes)] if "cfg" in attributes else []
@@ -34,15 +35,15 @@ def cfg(attributes: str) -> list[str]:
 
 
 def predicate_of_macro(attribute: str) -> str:
-    """The predicate that an attribute `#![…]` passes to a macro; "" for other attributes."""
+    """The predicate in an attribute `#![…]` that is passed to a macro; "" for other attributes."""
     match = _PREDICATE_ATTRIBUTE.match(attribute)
     return predicate(match.group(1)) if match else ""
 
 
 def paths(attributes: list[str]) -> list[tuple[str, str]]:
-    """The files that a module's attributes name, as (path as written, condition); the last one covers all other cases.
+    """The files that a module's attributes (texts from `#[` to `]`) name, each as (path as written, condition).
 
-    The path is "" if the module's name determines it. `attributes` are each from `#[` to `]`.
+    The path is "" if the module's name determines it. The last item covers all other cases.
     """
     found: list[tuple[str, str]] = []
     earlier: list[str] = []
@@ -57,7 +58,7 @@ def paths(attributes: list[str]) -> list[tuple[str, str]]:
 
 
 def _conditional(attribute: str) -> tuple[str, str]:
-    """The condition and the path of `#[cfg_attr(condition, path = "…")]`; "" as the path if it has none."""
+    """(The condition, the path) of `#[cfg_attr(condition, path = "…")]`; ("", "") for an attribute without a path."""
     head = _CFG_ATTR.match(attribute)
     depth, start, condition = 0, head.end() if head else 0, ""
     for token in _TOKEN.finditer(attribute, start) if head else ():
@@ -72,7 +73,7 @@ def _conditional(attribute: str) -> tuple[str, str]:
 
 
 def predicate(text: str) -> str:
-    """A `cfg` predicate as a condition: `all(a, not(b))` is `a && !b`. Text that does not parse is kept."""
+    """Write a `cfg` predicate as a condition: `all(a, not(b))` is `a && !b`. Text that does not parse is kept."""
     return clip(_read(text), MAX_PREDICATE)
 
 
@@ -99,7 +100,7 @@ def _read(text: str) -> str:
 
 
 def _combine(operator: str, operands: list[str]) -> str:
-    """Join operands; `true` and `all()` become "", `false` becomes "0"."""
+    """Join operands by `not`, `all` or `any`; "" stands for a predicate that always holds, "0" for the opposite."""
     if operator == "not" and len(operands) == 1:
         return negate(operands[0])
     if operator == "all":
@@ -113,7 +114,7 @@ def _combine(operator: str, operands: list[str]) -> str:
 
 
 def quote(text: str) -> str:
-    """A text as one word: each byte of a blank, `%` or `?` becomes `%20` and the like."""
+    """Encode a text as one word: each byte of a blank, `%` or `?` becomes `%20` and the like."""
     return re.sub(r"[%?\s]", lambda match: "".join(f"%{byte:02x}" for byte in match.group().encode()), text)
 
 

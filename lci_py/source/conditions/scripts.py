@@ -1,4 +1,4 @@
-"""The conditions around definitions in scripting languages and Zig, with a `Syntax` for each."""
+"""Defines a `Syntax` for each scripting language and Zig, which reads the conditions around definitions."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ ruby_ranges = Syntax(
 
 # Lua
 def _or_branches(node: Node, reader: Reader) -> list[Branch]:
-    """The branch of `M.f = M.f or function …`, which defines the function only if it does not exist yet."""
+    """The branch of Lua's `M.f = M.f or function …`, which defines the function only if it does not exist yet."""
     assigned = re.match(r"([\w.:]+) ?= ?(.*)", reader.raw(node))
     is_kept = assigned is not None and assigned[2].startswith(f"{assigned[1]} or ")
     return [Branch(node.children, reader.negate(assigned[1]))] if assigned is not None and is_kept else []
@@ -153,7 +153,7 @@ _COMPARED = lazily(r"( == | != )([\w./*?-]+)(?= |$)")
 
 
 def _plain_test(shown: str, reader: Reader) -> str:
-    """`[ "$(uname)" = Darwin ]`, `[[ $(uname) == "Darwin" ]]` and `test …` as `$(uname) == "Darwin"`."""
+    """The normal form of a shell condition: `[ "$(uname)" = Darwin ]` and the like become `$(uname) == "Darwin"`."""
 
     def plain(match: re.Match[str]) -> str:
         inner = re.sub(r" ==? ", " == ", _EXPANSION.sub(r"\1", match["in"] or match["words"] or ""))
@@ -204,7 +204,7 @@ def _pattern_branches(node: Node, reader: Reader) -> list[Branch]:
 
 
 def _list_branches(node: Node, reader: Reader) -> list[Branch]:
-    """The branches of `a && b || c`: b if a holds, else c. In a longer list, the last part depends on all before it."""
+    """The branches of `a && b || c`: b if a holds, else c. In a longer list, the last part depends on all others."""
     branches = []
     for _ in range(MAX_DEPTH):
         if len(node.children) != 3:

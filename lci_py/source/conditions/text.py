@@ -1,4 +1,4 @@
-"""Operations on conditions as text: split, join, negate, cut. Equal conditions are equal strings; none is evaluated."""
+"""Splits, joins, negates and cuts conditions as text. Equal conditions are equal strings; nothing is evaluated."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class File(NamedTuple):
     """A file that conditions are read from.
 
     Attributes:
-        path: Relative to the root; Go has constraints in file names.
+        path: The path relative to the root; Go has constraints in file names.
         source: The file's bytes.
-        nodes: The @condition captures, in any order.
+        nodes: The nodes that the query captures as @condition, in any order.
         flags: Predicates that test a feature flag, as in the setting `feature_flags`.
     """
 
@@ -52,12 +52,12 @@ class File(NamedTuple):
 
 
 def node_text(node: Node | None) -> str:
-    """The text of a node; "" without a node."""
+    """The text of a node; "" for None."""
     return ((node.text if node is not None else None) or b"").decode("utf-8", "replace")
 
 
 def conjuncts(condition: str) -> list[str]:
-    """The conjuncts of a condition, as they are written."""
+    """The conjuncts (operands of `&&`) of a condition, as they are written."""
     if "&&" not in condition:
         return [condition]
     if _has_top(condition, _OR):
@@ -67,7 +67,7 @@ def conjuncts(condition: str) -> list[str]:
 
 
 def alternatives(condition: str) -> list[str]:
-    """The operands of a disjunction, as they are written; the condition itself if it is none."""
+    """The operands of a disjunction (`||`), as they are written; [condition] for any other condition."""
     if "||" not in condition:
         return [condition]
     tokens = _tokens(condition)
@@ -85,7 +85,7 @@ def join(conditions: Iterable[str]) -> str | None:
 
 
 def negate(condition: str) -> str:
-    """The negation of a condition; "" always holds, "0" never does."""
+    """The negation of a condition. "" stands for a condition that always holds, "0" for one that never does."""
     if condition in ("0", ""):
         return "0" if not condition else ""
     if condition.startswith("!") and _is_atom(condition[1:]):
@@ -96,7 +96,7 @@ def negate(condition: str) -> str:
 
 
 def _is_atom(text: str) -> bool:
-    """Whether a text is a name, or one call of a name, whatever its arguments."""
+    """Whether a text is a name, or a call of a name with any arguments."""
     if _PLAIN_ATOM.fullmatch(text):
         return True
     name = _NAME.match(text)
@@ -104,7 +104,7 @@ def _is_atom(text: str) -> bool:
 
 
 def bare(condition: str) -> str:
-    """A condition without brackets around the whole."""
+    """Strip the brackets around a whole condition."""
     if not condition.startswith("("):
         return condition
     tokens = _tokens(condition)
@@ -112,12 +112,12 @@ def bare(condition: str) -> str:
 
 
 def is_bracketed(condition: str) -> bool:
-    """Whether one pair of brackets holds it all: `(a && b)`, but not `(a) && (b)`."""
+    """Whether one pair of brackets encloses the whole condition: `(a && b)`, but not `(a) && (b)`."""
     return condition.startswith("(") and bare(condition) != condition.rstrip()
 
 
 def any_of(options: list[str]) -> str:
-    """A disjunction; options that contain `&&` or `?:` are put in brackets, as by gofmt."""
+    """Join options to a disjunction (`||`); options that contain `&&` or `?:` are put in brackets, as by gofmt."""
     if len(options) < 2:
         return "".join(options)
     return " || ".join(
@@ -126,7 +126,7 @@ def any_of(options: list[str]) -> str:
 
 
 def _has_top(text: str, operators: frozenset[str]) -> bool:
-    """Whether one of the operators, all of which bind more loosely than `&&`, occurs outside all brackets."""
+    """Whether one of the operators occurs outside all brackets. All of them must bind more loosely than `&&`."""
     if not _LOOSE.search(text):
         return False
     tokens = _tokens(text)
@@ -134,13 +134,13 @@ def _has_top(text: str, operators: frozenset[str]) -> bool:
 
 
 def clip(text: str, most: int = MAX_CONDITION) -> str:
-    """A text on one line, cut to `most` characters, with `…` at the end."""
+    """Write a text on one line, cut to `most` characters, with `…` at the end of a cut text."""
     text = " ".join(text.split())
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def chain(earlier: Sequence[str], own: str, negated: Callable[[str], str] = negate) -> str:
-    """The condition of a later branch: none of the earlier ones, and its own."""
+    """The condition of a later branch: no earlier condition holds, and its own (`own`) does."""
     kept: list[str] = []
     size = 0
     for part in map(negated, reversed(earlier)):

@@ -1,13 +1,13 @@
 """Points-to constraints of one file: how functions and objects flow from variable to variable.
 
 A file's constraints do not depend on other files: imported names stay imports until the constraints of all files are
-combined (`callgraph.pointsto`). Nodes are variables, parameters, results and intermediate values, numbered from 1
-within the file. Node 0 is an unknown value.
+combined (`callgraph.pointsto`). The nodes of the constraints are variables, parameters, results and intermediate
+values, numbered from 1 within the file. Node 0 is an unknown value.
 
 Source:
-    Andersen, "Program Analysis and Specialization for the C Programming Language", 1994, chapter 4: constraints,
-    without regard to the order of statements; for functions as values as in Salis et al., "PyCG: Practical Call
-    Graph Generation in Python", ICSE 2021.
+    Andersen, "Program Analysis and Specialization for the C Programming Language", 1994, chapter 4, for constraints
+    without regard to the order of statements. Salis et al., "PyCG: Practical Call Graph Generation in Python", ICSE
+    2021, for functions as values.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _MOST_BYTES = 1 << 30
 
 
 class Parameter(NamedTuple):
-    """A parameter: node, name and kind. `THIS` is the receiver, where it is no ordinary parameter."""
+    """A parameter: its node, its name (index in `Flow.strings`) and its kind; `THIS` is an implicit receiver."""
 
     node: int
     name: int
@@ -80,11 +80,11 @@ class Function(NamedTuple):
     """A function with a body.
 
     Attributes:
-        symbol: Its index among the file's symbols; -2 - i for the anonymous function i.
-        owner: Index of the class that it is a method of, or -1.
-        flags: `STATIC` and so on.
-        result: Node of its return value.
-        item: Node of the values it yields.
+        symbol: Index of the function among the file's symbols; -2 - i for the anonymous function i.
+        owner: Index of the class whose method the function is, or -1.
+        flags: `STATIC` and the other flags of functions.
+        result: Node of the return value.
+        item: Node of the values that the function yields.
     """
 
     symbol: int
@@ -101,10 +101,10 @@ class Flow:
 
     Attributes:
         strings: Names and keys; the first is "".
-        nodes: Number of nodes, including 0.
-        classes: Per class, its index among the file's symbols, or -1.
+        nodes: Number of nodes, including node 0.
+        classes: For each class, its index among the file's symbols, or -1.
         rows: The constraints: four numbers each, a kind and three operands.
-        callers: Per row of `SITE_KINDS`, in order, the index of the enclosing function, -1 at the top level.
+        callers: For each row of a kind in `SITE_KINDS`, the index of the enclosing function, -1 at the top level.
     """
 
     strings: list[str]
@@ -179,7 +179,7 @@ class HintNode(NamedTuple):
     Attributes:
         around: Symbol index of the innermost enclosing function or class, or -1.
         role: `LOCAL`, `MEMBER_OF` or `RESULT`.
-        name: The name; "" for a result.
+        name: The name whose type is hinted; "" for a result.
         what: `TYPE_OF`, `VALUE_OF`, or the last step of the expression, such as `EACH_OF` or `ENTERED`; "" if the hint
             only says that the scope binds the name.
         node: The type or the value.
@@ -209,9 +209,9 @@ class Implicit(NamedTuple):
     """A call that the language makes implicitly, as `with` calls `__enter__`.
 
     Attributes:
-        name: A method (`__enter__`), an attribute that is read or, with `=` after it, one that is assigned.
-        receiver: The object.
-        suffix: The steps between the object and the receiver of the call.
+        name: The name of a method (`__enter__`) or of an attribute that is read; `name=` for an attribute that is set.
+        receiver: The expression of the object.
+        suffix: The steps that lead from the object to the receiver of the call, such as `.__iter__()`.
     """
 
     name: str
@@ -246,7 +246,7 @@ class FlowBuilder:
     # --- nodes ----------------------------------------------------------------------------------------------------
 
     def string(self, text: str) -> int:
-        """The index of a text in `Flow.strings`; added if it is new."""
+        """The index of a text in `Flow.strings`; a new text is added."""
         return self._strings.setdefault(text[:200], len(self._strings))
 
     def node(self) -> int:
@@ -277,7 +277,7 @@ class FlowBuilder:
     # --- constraints ----------------------------------------------------------------------------------------------
 
     def row(self, kind: int, a: int = 0, b: int = 0, c: int = 0) -> None:
-        """Add a constraint."""
+        """Add a constraint of a kind, with up to three operands."""
         self._rows += (kind, a, b, c)
 
     def copy(self, node: int, source: int) -> None:
@@ -292,11 +292,11 @@ class FlowBuilder:
         return node
 
     def load(self, obj: int, name: str) -> int:
-        """The node of a member of an object."""
+        """The node of the member `name` of an object."""
         return self.value(LOAD, obj, self.string(name)) if obj else 0
 
     def put(self, container: int, key: str, value: int) -> None:
-        """Add the constraint that a container holds a value, under a key; "" stands for an unknown key."""
+        """Add the constraint that a container holds a value under a key; "" stands for an unknown key."""
         if container and value:
             self.row(PUT, container, self.string(key), value)
 
@@ -317,8 +317,8 @@ class FlowBuilder:
 
         Args:
             callee: Node of the called value.
-            arguments: Position (or `~string` of a name, `SPREAD`, `SPREAD_NAMED`) and node of each.
-            flags: `DECORATOR`, `CONSTRUCT`.
+            arguments: For each, its position (or `~string` of its name, `SPREAD`, `SPREAD_NAMED`) and its node.
+            flags: `DECORATOR` or `CONSTRUCT` for such a call.
         """
         node = self.node()
         self.row(CALL, node, callee, min(line, LINE) | flags)
@@ -330,7 +330,7 @@ class FlowBuilder:
         return node
 
     def each(self, scope: Scope, source: int, line: int) -> int:
-        """The node of the elements of an iterated value."""
+        """The node of the elements of the value `source`, which code at `line` iterates over."""
         if not source:
             return 0
         node = self.node()
@@ -339,13 +339,13 @@ class FlowBuilder:
         return node
 
     def implicit_call(self, scope: Scope, obj: int, name: str, line: int) -> None:
-        """Add a call that the language makes on an object, by a name as in `IMPLICIT_CALL`."""
+        """Add an implicit call on an object; `name` is a method or an attribute, as described at `IMPLICIT_CALL`."""
         if obj:
             self.row(IMPLICIT_CALL, obj, self.string(name), min(line, LINE))
             self._callers.append(scope.function)
 
     def function(self, symbol: int, owner: int = -1, flags: int = 0) -> int:
-        """Add a function without parameters, and return its index."""
+        """Add a function that has no parameters yet, and return its index."""
         self.functions.append(Function(symbol, owner, flags, self.node(), self.node(), ()))
         return len(self.functions) - 1
 
@@ -362,13 +362,12 @@ class FlowBuilder:
         self.functions[function] = known._replace(parameters=(*known.parameters, added))
 
     def flag(self, function: int, flags: int) -> None:
-        """Add flags to a function."""
+        """Add flags to a function, which keeps its other flags."""
         known = self.functions[function]
         self.functions[function] = known._replace(flags=known.flags | flags)
 
     def finish(self) -> Flow:
-        """Return all constraints. A name that a scope does not bind gets the node of the innermost scope that binds
-        it."""
+        """The finished constraints; a name that a scope does not bind belongs to the innermost scope that binds it."""
         same = list(range(self._nodes))
         for scope in self._scopes:
             for name, node in scope.names.items():

@@ -1,4 +1,4 @@
-"""Chooses the lowering of a language, for languages covered by the points-to analysis."""
+"""Chooses the lowering (the translation to constraints) for a file, in languages that the points-to analysis covers."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def is_followed(path: str, language: str) -> bool:
 def lower(
     language: str, root: Node, captured: Captures, imports: Sequence[Import], *, followed: bool
 ) -> FlowBuilder | None:  # fmt: skip
-    """The constraints of a file; None if its language has no lowering, or if it is nested too deeply.
+    """The constraints of a file; None if its language has no lowering, or if its syntax tree is too deep.
 
     Args:
-        captured: Its definitions, with their symbol indices.
+        captured: The query matches of the file, with the symbol indices of its definitions.
         followed: Whether the points-to analysis covers the file (`is_followed`); else only its type hints are needed.
     """
     if not has_rule(language, "lowered"):
@@ -57,9 +57,7 @@ class Anonymous:
     """Finds the innermost anonymous function that encloses a byte."""
 
     def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
-        """Args:
-        spans: First byte and end of each anonymous function.
-        """
+        """Sort the anonymous functions, given as spans (first byte, end); their indices are those in `spans`."""
         self._spans = spans
         self._order = sorted(range(len(spans)), key=lambda place: (spans[place][0], -spans[place][1]))
         self._starts = [spans[place][0] for place in self._order]
@@ -74,18 +72,18 @@ class Anonymous:
         self._ranks = {place: at for at, place in enumerate(self._order)}
 
     def at(self, byte: int) -> tuple[int, int]:
-        """Index and first byte of the innermost anonymous function at a byte; (-1, -1) if there is none."""
+        """(Index, first byte) of the innermost anonymous function that contains a byte; (-1, -1) if none does."""
         at = bisect_right(self._starts, byte) - 1
         while at >= 0 and self._ends[at] <= byte:
             at = self._outer[at]
         return (self._order[at], self._starts[at]) if at >= 0 else (-1, -1)
 
     def caller(self, byte: int, named: int, starts: Mapping[int, int]) -> int:
-        """The caller of a call that starts at a byte, as in `Call`.
+        """The caller of a call that starts at a byte, numbered as `Call.caller`.
 
         Args:
-            named: The innermost enclosing definition.
-            starts: The first byte of each definition.
+            named: The index of the innermost enclosing definition.
+            starts: Maps each definition's index to its first byte.
         """
         place, start = self.at(byte)
         return -2 - place if place >= 0 and start > starts.get(named, -1) else named
@@ -95,6 +93,6 @@ class Anonymous:
         return self._spans[place][1]
 
     def outer(self, place: int) -> tuple[int, int]:
-        """The anonymous function that encloses another one, as `at` returns it."""
+        """(Index, first byte) of the anonymous function around the one with index `place`; (-1, -1) without any."""
         at = self._outer[self._ranks[place]]
         return (self._order[at], self._starts[at]) if at >= 0 else (-1, -1)

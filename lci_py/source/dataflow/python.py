@@ -84,18 +84,20 @@ _QUOTES = b"\"'"
 
 
 def _no_value(_node: Node) -> None:
-    """Handles a node that contains no values."""
+    """Ignore a node that contains no values."""
 
 
 class PythonFlow(PythonHints):
-    """Walks a syntax tree once, and adds its constraints to `flow`."""
+    """Walks Python's syntax tree once, and adds its constraints to `flow`."""
 
     def __init__(
         self, source: bytes, places: Mapping[int, int], imports: Sequence[Import], *, followed: bool
     ) -> None:  # fmt: skip
-        """Args:
-        places: First byte of a definition's name to its symbol index.
-        followed: Whether the points-to analysis covers the file.
+        """Start a walk.
+
+        Args:
+            places: Maps the first byte of each definition's name to its symbol index.
+            followed: Whether the points-to analysis covers the file.
         """
         super().__init__(source)
         self._places = places
@@ -164,24 +166,24 @@ class PythonFlow(PythonHints):
     # --- walking the tree ---------------------------------------------------------------------------------------------
 
     def run(self, root: Node) -> FlowBuilder:
-        """The constraints of the whole tree."""
+        """Walk the whole tree; returns its constraints."""
         self._block(root)
         return self.flow
 
     def _calls_on(self, receiver: Node | None, value: int, *names: str, suffix: str = "") -> None:
-        """Record implicit calls on an object; `value` is its node."""
+        """Record implicit calls of the methods `names` on an object, whose constraint node is `value`."""
         if receiver is not None and receiver.type in ASKED:
             for name in names if value else ():
                 self._follow_call(receiver, value, name)
             self.flow.implicit += [Implicit(name, receiver, suffix) for name in names]
 
     def _follow_call(self, receiver: Node, value: int, name: str) -> None:
-        """Record an implicit call, unless the points-to analysis leaves out the file (tests)."""
+        """Record an implicit call, unless the points-to analysis leaves out the file because it is a test."""
         if self._followed:
             self.flow.implicit_call(self._scope, value, name, receiver.start_point[0] + 1)
 
     def _accesses(self, receiver: Node | None, value: int, name: str, behind: str) -> None:
-        """Record that an attribute is read (`behind` is `()`) or set (`=`), which runs the functions of a property."""
+        """Record that an attribute is read (`behind` is `()`) or set (`=`): a property calls its functions then."""
         if receiver is None or receiver.type not in ASKED:
             return
         is_own = value != 0 and value == self._self
@@ -192,14 +194,14 @@ class PythonFlow(PythonHints):
             self._follow_call(receiver, value, name + behind)
 
     def _tested(self, node: Node | None) -> int:
-        """Walk an expression used as a truth value, which calls its `__bool__`; returns its node."""
+        """Walk an expression used as a truth value, which calls its `__bool__`; returns the node of its value."""
         value = self._value(node)
         if node is not None and value:
             self._follow_call(node, value, "__bool__")
         return value
 
     def _iterates(self, node: Node, right: Node | None) -> None:
-        """Record the calls of `for … in right` (statement or comprehension)."""
+        """Record the implicit calls of `for … in right`, in a statement or a comprehension."""
         later = asynchronous(node)
         self._calls_on(right, 0, f"__{later}iter__")
         self._calls_on(right, 0, f"__{later}next__", suffix=f".__{later}iter__()")
@@ -214,7 +216,7 @@ class PythonFlow(PythonHints):
                 self._block(child)
 
     def _errors(self, node: Node) -> None:
-        """Walk syntax errors directly inside a definition: they may contain a part of its body."""
+        """Walk the syntax errors that are children of a definition: they may contain a part of its body."""
         for child in children(node):
             if child.type == "ERROR":
                 self._block(child)
@@ -308,7 +310,7 @@ class PythonFlow(PythonHints):
         return flow.value(CLASS, place)
 
     def _make_class(self, node: Node, listed: Node | None, bases: list[int]) -> None:
-        """Record what a class statement calls: its metaclass, or its bases' one, and their `__init_subclass__`."""
+        """Record what a class statement calls: the metaclass of the class or of its bases, and `__init_subclass__`."""
         flow, line = self.flow, node.start_point[0] + 1
         called = [flow.load(base, name) for base in bases if base for name in (METACLASS, "__init_subclass__")]
         for child in children(listed) if listed is not None else ():
@@ -345,7 +347,7 @@ class PythonFlow(PythonHints):
         return self._function_value(function)
 
     def _enter(self, node: Node, function: int, symbol: int, method: int, flags: int) -> None:
-        """Walk the parameters of a function, whose defaults are evaluated in the enclosing scope, and its body."""
+        """Walk a function's parameters, whose defaults are evaluated in the enclosing scope, and then its body."""
         flow = self.flow
         before = self._scope, self._function, self._symbol, self._class, self._self, self._given
         self._given = {}
@@ -369,7 +371,7 @@ class PythonFlow(PythonHints):
         self._scope, self._function, self._symbol, self._class, self._self, self._given = before
 
     def _body(self, body: Node, declared: Node | None) -> None:
-        """Walk the statements of a function, and record type hints of its result."""
+        """Walk a function's statements, and record type hints of its result: `declared`, or the returned values."""
         if declared is not None:
             self._know(RESULT, "", TYPE_OF, declared)
             self._declare(self.flow.functions[self._function].result, declared)
@@ -470,7 +472,7 @@ class PythonFlow(PythonHints):
             self._assign(first_child(alias), found)
 
     def _alias(self, node: Node) -> int:
-        """Handle `x as y` outside `with` and `except`, as in `except*`."""
+        """Handle `x as y` where it stands outside `with` and `except`, such as in `except*`."""
         self._know_alias(node)
         self._block(node)
         return 0
@@ -664,7 +666,7 @@ class PythonFlow(PythonHints):
         return self.flow.call(self._scope, callee, line, arguments)
 
     def _accessor(self, arguments: list[tuple[int, int]], flag: int) -> int:
-        """The function in `property(f, g)` or `classmethod(f)` in a class body, marked with `flag`."""
+        """The node of the function `f` in `property(f, g)` or `classmethod(f)` in a class body, marked with `flag`."""
         flow = self.flow
         function = self._function_of.get(arguments[0][1], -1)
         if function < 0 or arguments[0][0] not in (0, ~flow.string("fget")):
@@ -677,7 +679,7 @@ class PythonFlow(PythonHints):
         return value
 
     def _arguments(self, listed: Node) -> list[tuple[int, int]]:
-        """Position, as in `FlowBuilder.call`, and node of each argument."""
+        """The arguments of a call, each as (position as in `FlowBuilder.call`, node)."""
         if listed.type == "generator_expression":
             return [(0, self._value(listed))]
         arguments: list[tuple[int, int]] = []
@@ -710,7 +712,7 @@ class PythonFlow(PythonHints):
         return self.flow.value(ITEM, obj, self.flow.string(self._key(key)))
 
     def _keyed(self, key: Node | None) -> None:
-        """Walk the key of a subscript."""
+        """Walk the key of a subscript, whose `__hash__` is called."""
         value = self._value(key)
         if key is not None and value:
             self._follow_call(key, value, "__hash__")
@@ -741,7 +743,7 @@ class PythonFlow(PythonHints):
         return made
 
     def _key(self, node: Node | None) -> str:
-        """A constant key as it is written; "" for any other."""
+        """The source text of a key that is a constant string or integer; "" for any other key."""
         return self._text(node) if node is not None and node.type in ("string", "integer") else ""
 
     def _comprehension(self, node: Node) -> int:
@@ -779,7 +781,7 @@ class PythonFlow(PythonHints):
         return 0
 
     def _operator(self, node: Node) -> int:
-        """Walk a chain of operators without recursion: a sum of a thousand strings is nested a thousand deep."""
+        """Walk a chain of operators without recursion, since a sum of a thousand strings is nested a thousand deep."""
         operands, names = [], []
         while node.type == "binary_operator":
             right, left = node.child_by_field_name("right"), node.child_by_field_name("left")
@@ -809,7 +811,7 @@ class PythonFlow(PythonHints):
         return 0
 
     def _interpolation(self, node: Node) -> None:
-        """Handle a value in an f-string, which is formatted by `__format__`."""
+        """Handle a value in an f-string, which calls the value's `__format__` or `__repr__`."""
         shown = [child for child in children(node) if child.type == "type_conversion"]
         for child in children(node):
             value = self._value(child)
@@ -832,7 +834,7 @@ class PythonFlow(PythonHints):
         return 0
 
     def _declare(self, target: int, declared: Node) -> None:
-        """Record the declared types of a variable or result; types that no program defines (`int`) are skipped."""
+        """Record the declared types of a variable or result. Skips types that no program defines, such as `int`."""
         for text in types_of(self._text(declared)):
             head, *rest = text.split(".")
             kind = self.flow.use(self._scope, head)

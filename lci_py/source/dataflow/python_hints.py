@@ -24,7 +24,7 @@ _NAMES = frozenset({"identifier", "attribute"})
 
 
 class PythonHints:
-    """Adds type hints, and the narrowed types of names in ranges of the text, to `flow`."""
+    """Adds type hints to `flow`, and narrowed types: types that a name has in a range of the text only."""
 
     def __init__(self, source: bytes) -> None:
         self.flow = FlowBuilder()
@@ -66,7 +66,7 @@ class PythonHints:
             self._know(role, name, VALUE_OF, one)
 
     def _give_each(self, node: Node, left: Node, right: Node | None) -> None:
-        """Record the hints of `a, b = …`: each from the value at its position, or from the elements of one value."""
+        """Record the hints of `a, b = …`: from the values at their positions, or from the elements of one value."""
         targets = list(children(left))
         sources = list(children(right)) if right is not None and right.type in TUPLES else []
         starred = any(child.type in ("list_splat_pattern", "list_splat") for child in (*targets, *sources))
@@ -106,7 +106,7 @@ class PythonHints:
                 self._know(LOCAL, self._text(target), f"{EACH_OF}.{number}" if known else "", right if known else None)
 
     def _call_parts(self, node: Node) -> tuple[str, list[Node]]:
-        """The name of a called function, and its arguments; for `x.items()`, `x` is the argument."""
+        """(The name of a called function, its arguments); for `x.items()`, `x` is the argument. Else ("", [])."""
         function = node.child_by_field_name("function") if node.type == "call" else None
         listed = node.child_by_field_name("arguments") if function is not None else None
         if function is None or listed is None:
@@ -141,7 +141,7 @@ class PythonHints:
                 self._narrow(inner, node.end_byte, around.end_byte)
 
     def _narrow(self, test: Node, start: int, end: int) -> None:
-        """Record that a name has a type between two bytes, if the test says so."""
+        """Record that a name has a type from byte `start` to `end`, if the test is `isinstance(name, type)`."""
         function, listed = test.child_by_field_name("function"), test.child_by_field_name("arguments")
         if function is None or listed is None or self._text(function) != "isinstance" or listed.named_child_count != 2:
             return
@@ -157,7 +157,7 @@ class PythonHints:
         self.flow.narrowed.append((start, end, text, "|".join("".join(self._text(one).split()) for one in kinds)))
 
     def _know_case(self, node: Node) -> None:
-        """Record the type that `case T(…):` gives to the matched name, and `case T(…) as x:` to `x`."""
+        """Record the type `T` that `case T(…):` gives to the matched name, and `case T(…) as x:` to `x`."""
         body = node.child_by_field_name("consequence")
         pattern = first_child(node)
         inner = first_child(pattern) if pattern is not None and pattern.type == "case_pattern" else None

@@ -1,7 +1,7 @@
-"""The methods that Python calls implicitly, and the expression that a value comes from.
+"""Finds the methods that Python calls implicitly, and the expression that a value comes from.
 
 Source:
-    The Python language reference, 3.3 ("Special method names"). Of an operator, only the left operand's method.
+    The Python language reference, 3.3 ("Special method names"). For an operator, only the left operand's method counts.
 """
 
 from __future__ import annotations
@@ -46,19 +46,20 @@ _OPERATORS = {
 def children(node: Node) -> Iterable[Node]:
     """The named children of a node, in order.
 
-    Most nodes have few: then this takes a third of the time of `named_children`, which also creates the other children.
+    For a node with few children, as most nodes have, this takes a third of the time of `named_children`, which also
+    creates the unnamed children.
     """
     count = node.named_child_count
     return map(node.named_child, range(count)) if count < _FEW else node.named_children  # type: ignore[arg-type]
 
 
 def first_child(node: Node) -> Node | None:
-    """The first named child of a node."""
+    """The first named child of a node; None if it has no named child."""
     return node.named_child(0) if node.named_child_count else None
 
 
 def of_operator(node: Node, prefix: str) -> Iterator[str]:
-    """The names of the methods that an operator calls; `prefix` is `__`, or `__i` for an augmented assignment."""
+    """The names of the methods that an operator calls. `prefix` is `__`, or `__i` for an augmented assignment."""
     operator = node.child_by_field_name("operator")
     name = _OPERATORS.get(operator.type.removesuffix("=")) if operator is not None else None
     if name is not None:
@@ -66,7 +67,7 @@ def of_operator(node: Node, prefix: str) -> Iterator[str]:
 
 
 def comparison_methods(node: Node) -> Iterator[tuple[str, Node]]:
-    """The methods that a chain of comparisons calls, each with its receiver: `x in y` calls `y.__contains__`."""
+    """For each comparison in a chain (the called method, its receiver): `x in y` calls `__contains__` of `y`."""
     before: Node | None = None
     name = ""
     for child in node.children:
@@ -81,13 +82,13 @@ def comparison_methods(node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def attribute_name(listed: Node, given: Mapping[str, Node]) -> str:
-    """The name that `getattr(x, name)` takes, with `*` for a computed part: `visit_*` for `f"visit_{kind}"`.
+    """The attribute name that `getattr(x, name)` takes, with `*` for a computed part: `visit_*` for `f"visit_{kind}"`.
 
     If no part of the name is constant: `ANY_NAME` if the object is `self`, else "".
 
     Args:
-        listed: The arguments.
-        given: The values of the function's locals.
+        listed: The node of the argument list.
+        given: Maps the function's locals to their values.
     """
     arguments = [child for child in listed.named_children if child.type != "comment"]
     if len(arguments) < 2:
@@ -99,7 +100,7 @@ def attribute_name(listed: Node, given: Mapping[str, Node]) -> str:
 
 
 def _pattern(node: Node, given: Mapping[str, Node], depth: int = 3) -> str:
-    """A string expression as a glob, with `*` for each computed part."""
+    """The glob for the possible values of a string expression, with `*` for each computed part."""
     if node.type == "string":
         parts = [child for child in node.named_children if child.type not in ("string_start", "string_end")]
         return "".join((child.text or b"").decode() if child.type == "string_content" else "*" for child in parts)
@@ -120,7 +121,7 @@ def _pattern(node: Node, given: Mapping[str, Node], depth: int = 3) -> str:
 
 
 def _of_text_method(call: Node, given: Mapping[str, Node], depth: int) -> str:
-    """The result, as a glob, of a string's method: `"visit_{}".format(kind).lower()`."""
+    """The glob for the result of a string's method: `visit_*` for `"visit_{}".format(kind).lower()`."""
     function = call.child_by_field_name("function")
     of, name = (
         function.child_by_field_name(field) if function is not None else None for field in ("object", "attribute")
@@ -134,12 +135,12 @@ def _of_text_method(call: Node, given: Mapping[str, Node], depth: int) -> str:
 
 
 def asynchronous(node: Node | None) -> str:
-    """The letter `a` in the names of an asynchronous statement's methods (`__aiter__`); "" for other statements."""
+    """ "a" for an asynchronous statement, whose methods have that letter in their names (`__aiter__`); else ""."""
     return "a" if node is not None and node.children[0].type == "async" else ""
 
 
 def operand_of(node: Node) -> Node:
-    """The operand that has an expression's type: `x` of `x or []` and of `x if c else None`; else the node itself."""
+    """The operand that has an expression's type: `x` in `x or []` and `x if c else None`; else the node itself."""
     parts = [child for child in node.named_children if child.type != "comment"]
     operator = node.child_by_field_name("operator") if node.type == "boolean_operator" else None
     if node.type == "conditional_expression" and len(parts) == 3:
@@ -151,18 +152,18 @@ def operand_of(node: Node) -> Node:
 
 
 def generic_base(base: Node) -> Node:
-    """`Base` of a base class `Base[T]`."""
+    """The node of `Base` for a base class `Base[T]`; other nodes unchanged."""
     return (base.child_by_field_name("value") or base) if base.type == "subscript" else base
 
 
 def leaves(body: Node) -> bool:
-    """Whether a block ends with a jump out of the enclosing block."""
+    """Whether a block ends with a jump out of the enclosing block, such as `return`."""
     last = body.named_child(body.named_child_count - 1) if body.named_child_count else None
     return last is not None and last.type in _LEAVING
 
 
 def types_of(text: str) -> list[str]:
-    """The dotted names of the types of an annotation (`Optional[Pool]`, `"Pool | None"`) that a program may define."""
+    """The dotted names of those types in an annotation (`Pool | None`, `Optional[Pool]`) that a program may define."""
     text = text.strip("\"' ")
     inner = _TRANSPARENT.fullmatch(text)
     parts = _SEPARATOR.split(inner[1] if inner else text)
@@ -170,7 +171,7 @@ def types_of(text: str) -> list[str]:
 
 
 def cast_type(call: Node) -> Node | None:
-    """The type of `cast(T, x)`."""
+    """The node of the type `T` in `cast(T, x)`; None for other calls."""
     function, listed = call.child_by_field_name("function"), call.child_by_field_name("arguments")
     if function is None or listed is None or listed.named_child_count != 2 or function.text not in CASTS:
         return None

@@ -1,4 +1,4 @@
-"""The arguments of calls and the parameters of functions as short texts, for overload resolution."""
+"""Writes the arguments of calls and the parameters of functions as short texts, for overload resolution."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _EXPRESSIONS = frozenset({
 
 
 def arguments(language: str, captured: Captures, call: Node, callee: Node) -> tuple[int, str]:
-    """The number of a call's arguments, as `source.syntax.arity` counts them, and their texts; "" if unknown."""
+    """(The number of a call's arguments, as `source.syntax.arity` counts them; their joined texts, "" if unknown)."""
     count = arguments_of(language, call, callee)
     if count <= 0:
         return count, ""
@@ -112,7 +112,7 @@ def _argument_text(language: str, captured: Captures, call: Node) -> str:
 
 
 def _labels(captured: Captures, call: Node) -> str:
-    """The labels of the arguments of a call in Swift; "" if there are none."""
+    """The labels of the arguments of a Swift call, joined; "" if it has no arguments or too many."""
     suffix = next((child for child in call.named_children if child.type.endswith("_suffix")), None)
     group = suffix.named_children[0] if suffix is not None and suffix.named_child_count else None
     if group is None or group.type != "value_arguments":
@@ -141,7 +141,7 @@ def _group(language: str, call: Node) -> Node | None:
 
 
 def _trailing(captured: Captures, call: Node) -> Node | None:
-    """The trailing lambda after the parentheses of a Kotlin call."""
+    """The trailing lambda that follows the parentheses of a Kotlin call; None without such a lambda."""
     end = call.end_byte
     if captured.source[end - 1 : end] != b"}" and _ALONE.match(captured.source, end):
         return None  # the parent of a node is looked for from the root
@@ -247,7 +247,7 @@ def _of_operator(captured: Captures, node: Node, depth: int) -> str:
 
 
 def _function(node: Node) -> str:
-    """The text for a lambda: the number of its parameters, if explicit."""
+    """The text for a lambda argument, which ends with the number of its parameters if they are explicit."""
     group = node.child_by_field_name("parameters")
     if group is None:
         group = next((child for child in node.named_children if child.type == "lambda_parameters"), None)
@@ -258,7 +258,7 @@ def _function(node: Node) -> str:
 
 
 def type_parameters(language: str, nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[TypeHint]:
-    """The names of the type parameters of the types of a file."""
+    """For each generic type of a file, a hint with the names of its type parameters."""
     if not has_rule(language, "generic"):
         return
     for place, symbol in enumerate(symbols):
@@ -271,7 +271,7 @@ def type_parameters(language: str, nodes: Sequence[Node], symbols: Sequence[Symb
 
 
 def unnamed_owners(language: str, nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[TypeHint]:
-    """The type of `this` in methods of an anonymous class: its base type, as in `new Base() {…}`."""
+    """For each method of an anonymous class, a hint at the type of `this`: `Base` in `new Base() {…}`."""
     for place, symbol in enumerate(symbols if has_rule(language, "inside_methods") else ()):
         if symbol.kind == "method" and (symbol.parent < 0 or symbols[symbol.parent].kind not in TYPE_KINDS):
             body = nodes[place].parent
@@ -282,10 +282,10 @@ def unnamed_owners(language: str, nodes: Sequence[Node], symbols: Sequence[Symbo
 
 
 def base_arguments(language: str, captured: Captures, bases: Iterable[tuple[int, Node]]) -> Iterator[TypeHint]:
-    """Bases with type arguments, such as `Base<Foo>`.
+    """For each base with type arguments, such as `Base<Foo>`, a hint with the text of the base.
 
     Args:
-        bases: Types (as indices), and the nodes of their bases.
+        bases: Pairs (symbol index of a type, node of one of its bases).
     """
     if not has_rule(language, "generic"):
         return
@@ -303,11 +303,11 @@ def base_arguments(language: str, captured: Captures, bases: Iterable[tuple[int,
 def parameter_types(
     language: str, nodes: Sequence[Node], symbols: Sequence[Symbol], derived: Container[int]
 ) -> Iterator[TypeHint]:  # fmt: skip
-    """The parameters of functions that have overloads in their file, or in a base of their type.
+    """Hints with the parameters of the functions that have overloads in their file, or whose type has a base.
 
     Args:
         nodes: The node of each symbol.
-        derived: Types with bases, as indices.
+        derived: The symbol indices of the types that have bases.
     """
     if not has_rule(language, "passed_types") and not has_rule(language, "labels"):
         return
@@ -341,7 +341,7 @@ def parameter_types(
 
 
 def _generic_parameters(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[TypeHint]:
-    """Types with type arguments of parameters, as hints for names such as `->0`: callers may pass lambdas for them."""
+    """For each parameter of a generic type, a hint under its position (`->0`): callers may pass a lambda for it."""
     for place, symbol in enumerate(symbols):
         wanted = symbol.kind in FUNCTION_KINDS and symbol.arity != 0 and "<" in symbol.signature
         group = nodes[place].child_by_field_name("parameters") if wanted else None
@@ -354,7 +354,7 @@ def _generic_parameters(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Ite
 
 
 def _taken_in_cpp(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[TypeHint]:
-    """The parameters of functions with overloads in the file, and of constructors, which can convert values."""
+    """Hints with the parameters of C++ functions that have overloads in the file, and of constructors."""
     counts = Counter(symbol.name for symbol in symbols if symbol.kind in FUNCTION_KINDS)
     for place, symbol in enumerate(symbols):
         kind = symbol.kind
@@ -367,7 +367,7 @@ def _taken_in_cpp(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[
 def _variables(
     language: str, place: int, symbols: Sequence[Symbol], nodes: Sequence[Node], known: dict[int, dict[str, str]]
 ) -> dict[str, str]:
-    """The type parameters visible in a definition, each with its bound; `known` is a cache."""
+    """Maps each type parameter that is visible in a definition to its bound; `known` is a cache."""
     inner: list[int] = []
     while place not in known:
         inner.append(place)
@@ -397,7 +397,7 @@ def _list(node: Node, *kinds: str) -> Node | None:
 
 
 def _parameter_labels(node: Node) -> Iterator[str]:
-    """The labels of a Swift function's parameters, without types."""
+    """The labels of a Swift function's parameters; their types are left out."""
     for child in node.named_children:
         if child.type == "parameter":
             label = child.child_by_field_name("external_name") or child.child_by_field_name("name")
@@ -441,7 +441,7 @@ def _parameter_texts(node: Node, variables: dict[str, str], *, names: bool) -> I
 
 
 def _dimensions(parameter: Node) -> str:
-    """The brackets after the name of a parameter."""
+    """The array brackets after the name of a parameter."""
     group = parameter.child_by_field_name("dimensions")
     return "[]" * _text(group).count("[") if group is not None else ""
 
@@ -457,7 +457,7 @@ def _text(node: Node) -> str:
 
 
 def _type(node: Node, depth: int = _NESTED) -> str:
-    """A type without its type arguments: `Map[]` for `Map<String, T>[]`."""
+    """The text of a type without its type arguments: `Map[]` for `Map<String, T>[]`."""
     kind = node.type
     if depth <= 0:
         return UNKNOWN

@@ -41,12 +41,12 @@ _CLOSING = lazily(r"\s*(?:[#@]?\w|[])}])")  # code and directives such as `#endi
 def chunk_symbols(
     symbols: list[Symbol], nodes: list[Node], root: Node, source: bytes, row: Callable[[int], int]
 ) -> tuple[Chunk, ...]:
-    """Chunks of a parsed file, ordered by first line.
+    """Cut a parsed file into chunks, ordered by first line.
 
     Args:
         symbols: The file's definitions, outer before inner.
         nodes: The tree node of each symbol.
-        row: Returns the row of a byte, from 0.
+        row: Function that returns the row of a byte, from 0.
     """
     lines = source.decode("utf-8", "replace").split("\n")
     starts = _starts(lines)
@@ -74,7 +74,7 @@ def chunk_symbols(
 
 
 def chunk_text(source: bytes) -> tuple[Chunk, ...]:
-    """Chunks of a file without a grammar: runs of lines, cut at blank lines where possible."""
+    """Cut a file without a grammar into chunks: runs of lines, cut at blank lines where possible."""
     lines = source.decode("utf-8", "replace").split("\n")
     return tuple(_pieces(_BLOCK, [(1, len(lines))], lines, _starts(lines), "", dict))
 
@@ -93,7 +93,7 @@ def _inside_function(symbol: Symbol, symbols: list[Symbol]) -> bool:
 
 
 def _starts(lines: list[str]) -> list[int]:
-    """The offset of each line in characters without line breaks; at the end the total."""
+    """The offset of each line in characters, line breaks not counted; the last item is the length of all lines."""
     return list(accumulate(map(len, lines), initial=0))
 
 
@@ -103,7 +103,7 @@ def _size(starts: list[int], first: int, last: int) -> int:
 
 
 def _paint(symbols: list[Symbol], lines: list[str], starts: list[int]) -> list[int]:
-    """The owner of each line (index 0 is line 1), `_BLOCK` for no owner."""
+    """The index of the symbol that owns each line (index 0 is line 1); `_BLOCK` for a line without an owner."""
     owners = [_BLOCK] * len(lines)
     for index, symbol in enumerate(symbols):
         if symbol.end_line - symbol.line < _MIN_LINES - 1 and (symbol.kind not in _ALWAYS or symbol.kind == "macro"):
@@ -129,7 +129,7 @@ def _paint(symbols: list[Symbol], lines: list[str], starts: list[int]) -> list[i
 
 
 def _comments_after(line: int, last: int, lines: list[str], owners: list[int]) -> int:
-    """The last line of the comments after a definition that are indented like its body."""
+    """The last line of the comments that follow a definition and are indented like its body."""
     margin, around = _margin(lines[line - 1]), owners[line - 1]
     for number in range(last + 1, len(lines) + 1):
         if owners[number - 1] != around:
@@ -142,7 +142,7 @@ def _comments_after(line: int, last: int, lines: list[str], owners: list[int]) -
 
 
 def _runs(owners: list[int]) -> list[tuple[int, int, int]]:
-    """Runs of lines with the same owner: (owner, first line, last line)."""
+    """The runs of lines with the same owner, each as (owner, first line, last line)."""
     runs: list[tuple[int, int, int]] = []
     start = 0
     for owner, group in groupby(owners):
@@ -156,9 +156,9 @@ def _settle(
     blocks: list[tuple[int, int]], runs: dict[int, list[tuple[int, int]]], owners: list[int],
     symbols: list[Symbol], lines: list[str],
 ) -> None:  # fmt: skip
-    """Drop blank blocks, and assign fragments (a stray `#endif`, a bracket) to the definition before or after them.
+    """Drop blank blocks, and assign fragments (a stray `#endif`, a bracket) to a definition next to them.
 
-    A short definition gets its own lines if nothing else shares them.
+    A short definition gets its own lines if it shares them with nothing else.
     """
     defined = {symbol.line for symbol in symbols}
     alone: dict[tuple[int, int], int] = {}  # the lines of definitions, -1 for those of several
@@ -208,8 +208,9 @@ def _settle(
 def _described_function(
     block: tuple[int, int], macros: list[Symbol], symbols: list[Symbol], owners: list[int], lines: list[str]
 ) -> int:
-    """The function described by a comment above a block of macros: the later function that uses most of the macros, at
-    least half of them. `_BLOCK` for other blocks, and if the comment belongs to the first macro."""
+    """The function that the comment above a block of macros describes: the later function that uses most of the macros,
+    at least half of them. `_BLOCK` for other blocks, and if the comment belongs to the first macro.
+    """
     first, last = block
     own = [symbol for symbol in macros if first <= symbol.line <= last]
     if not own or own[0].first_line == first or not _COMMENT.match(lines[first - 1]):
@@ -235,7 +236,10 @@ def _trim(first: int, last: int, lines: list[str]) -> tuple[int, int]:
 
 
 def _paragraph(first: int, last: int, step: int, lines: list[str]) -> int:
-    """The last line without a blank line between it and `first`; with a `step` of -1, upwards."""
+    """The last line of the paragraph that begins at `first`, not beyond `last`.
+
+    With a `step` of -1, the first line of the paragraph that ends at `last`, not before `first`.
+    """
     number = first if step > 0 else last
     while first <= number + step <= last and lines[number + step - 1].strip():
         number += step
@@ -252,7 +256,7 @@ def _few_words(first: int, last: int, lines: list[str]) -> bool:
 
 
 def _is_heading(first: int, last: int, lines: list[str]) -> bool:
-    """Whether lines are a comment of a few words, possibly framed, which belongs to the definition below."""
+    """Whether the lines are a short comment, possibly framed, which belongs to the definition below it."""
     return _few_words(first, last, lines) and not _CLOSING.match(lines[first - 1])
 
 
@@ -287,7 +291,7 @@ def _pieces(
     owner: int, parts: list[tuple[int, int]], lines: list[str], starts: list[int], extra: str,
     depths: Callable[[], dict[int, int]],
 ) -> list[Chunk]:  # fmt: skip
-    """Chunks of about `MAX_CHARS` at most for an owner's own lines; `depths` is called only for large owners."""
+    """Cut an owner's lines (`parts`) into chunks of about `MAX_CHARS`; `depths` is called only for large owners."""
     trimmed = [_trim(first, last, lines) for first, last in sorted(parts)]
     trimmed = [(first, last) for first, last in trimmed if first <= last]
     left = sum(_size(starts, first, last) for first, last in trimmed)
@@ -321,7 +325,7 @@ def _chunk(owner: int, first: int, last: int, text: str, extra: str) -> list[Chu
 
 
 def _cut(numbers: list[int], start: int, lines: list[str], depths: dict[int, int], left: int) -> int:
-    """The end of the piece that begins at `start`: the outermost statement boundary in its second half.
+    """The index in `numbers` where the piece from `start` ends: the outermost statement boundary in its second half.
 
     `left` is the number of characters from `start` on. The last piece gets at least `_MIN_TAIL` characters.
     """
@@ -348,7 +352,7 @@ def _cut(numbers: list[int], start: int, lines: list[str], depths: dict[int, int
 
 
 def _break_depths(node: Node, row: Callable[[int], int]) -> dict[int, int]:
-    """Line to the tree depth of the outermost statement that starts there; only large nodes are entered."""
+    """Maps each line to the tree depth of the outermost statement that starts on it. Only large nodes are entered."""
     depths: dict[int, int] = {}
     stack = [(node, 0)]
     while stack:

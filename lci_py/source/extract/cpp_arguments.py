@@ -1,4 +1,4 @@
-"""The arguments and parameters of C++ as the short texts of `source.extract.arguments`.
+"""Writes the arguments and parameters of C++ as the short texts of `source.extract.arguments`.
 
 The texts of types keep the stars of pointers, and lose references, qualifiers and template arguments: `const Foo<T>* &`
 is `Foo*`. A type that a template deduces is `auto`.
@@ -54,7 +54,7 @@ _MOVED = lazily(r"(?:std::)?(?:move|forward)(?:<.*>)?\(\)")
 
 
 def number(text: str) -> str:
-    """The type of a number."""
+    """The type of a number literal."""
     text = text.lower().lstrip("+-").replace("'", "")
     if text == "0":
         return ZERO
@@ -68,7 +68,7 @@ def number(text: str) -> str:
 
 
 def type_text(text: str) -> str:
-    """The text of a type, with its namespaces: `ns::Foo*` for `const ns::Foo<T> * &`."""
+    """The short text of a type, with its namespaces: `ns::Foo*` for `const ns::Foo<T> * &`."""
     if "(" in text:
         return POINTER if "(*" in text.partition("<")[0] else UNKNOWN
     text = _QUALIFIERS.sub("", text)
@@ -85,11 +85,11 @@ def type_text(text: str) -> str:
 
 @lru_cache(maxsize=8192)
 def argument(kind: str, text: str) -> str:
-    """The text of one argument.
+    """The short text of one argument.
 
     Args:
         kind: The type of the argument's node; for a binary operator, the operator.
-        text: As written.
+        text: The argument as it is written.
     """
     match = _PLAIN.fullmatch(text)
     if match is not None:
@@ -140,10 +140,10 @@ def _literal(kind: str, text: str) -> str:
 
 
 def methods_with_defaults(body: bytes) -> Iterator[tuple[str, int, list[str]]]:
-    """Methods that a class declares with default arguments: name, number of parameters without a default, types of all.
+    """Methods that a class declares with default arguments: (name, number of parameters without default, all types).
 
     Args:
-        body: The text of the class in single spaces.
+        body: The text of the class, with each run of blanks as a single space.
     """
     for part in body.split(b";") if b"=" in body else ():
         if b"=" not in part or b"(" not in part:
@@ -186,7 +186,7 @@ def _declared_type(parameter: str) -> str:
 
 
 def agree(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether a declaration may belong to a definition: same number of parameters, and same names of their types."""
+    """Whether the types `one` of a declaration fit the types `other` of a definition: same number, same names."""
     return len(one) == len(other) and all(
         a.rpartition(":")[2] == b.rpartition(":")[2] or UNKNOWN in (a, b) or DEDUCED in b
         for a, b in zip(one, other, strict=True)
@@ -194,7 +194,7 @@ def agree(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def parameter_types(node: Node) -> str:
-    """The types of the parameters of a definition."""
+    """The joined types of a definition's parameters."""
     template = b""
     current: Node | None = node
     if node.type == "template_declaration":

@@ -1,4 +1,4 @@
-"""A definition's signature, its doc comment, and whether it is exported."""
+"""Reads a definition's signature, its doc comment, and whether it is exported."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_DOC = 400
 
 
 def prefix(captured: Captures, row: int) -> tuple[int, list[Node], list[Node]]:
-    """The comments and attributes directly above the definition at `row` (from 0): first row, comments, attributes."""
+    """The comments and attributes right above the definition at `row` (from 0): (first row, comments, attributes)."""
     comments: list[Node] = []
     attributes: list[Node] = []
     found = captured.prefixes.get(row)  # an attribute or decorator on the definition's own first line
@@ -49,13 +49,13 @@ def prefix(captured: Captures, row: int) -> tuple[int, list[Node], list[Node]]:
 
 
 def _is_code(rest: bytes) -> bool:
-    """Whether an attribute's line continues with code, and not only with a comment."""
+    """Whether code, and not just a comment, follows an attribute on its line; `rest` is the text after it."""
     rest = rest.strip()
     return bool(rest) and not rest.startswith((b"#", b"//", b"/*", b"--", b"%"))
 
 
 def _doc_block(captured: Captures, row: int) -> tuple[int, Node, Node | None] | None:
-    """A `/** */` comment above a definition, separated from it by one blank line; None if there is none."""
+    """The `/** */` comment above a definition and one blank line, as in `prefixes`; None without such a comment."""
     found = captured.prefixes[row - 2]
     if not captured.source.startswith(b"/**", found[1].start_byte):
         return None
@@ -82,7 +82,7 @@ def signature(captured: Captures, entity: Entity) -> str:
 
 
 def _with_attributes(captured: Captures, start: int) -> int:
-    """Where a definition starts on its line, including attributes that were blanked before parsing."""
+    """The byte where a definition starts on its line, including attributes that were blanked (replaced by spaces)."""
     line = captured.source.rfind(b"\n", 0, start) + 1
     lead = captured.source[line:start]
     return start if captured.parsed[line:start].strip() or not lead.strip() else start - len(lead.lstrip())
@@ -92,10 +92,10 @@ def clean_doc(text: str, is_string: bool, marks: re.Pattern[str] | None = None, 
     """A docstring or comment without quotes and comment marks, cut after `most` characters.
 
     Args:
-        text: As in the source.
-        is_string: Whether it is a docstring.
-        marks: Comment marks of the language at the ends of a line; None for the usual ones.
-        most: None for no limit.
+        text: The docstring or comment as in the source.
+        is_string: Whether the text is a docstring.
+        marks: Pattern of the language's comment marks at the ends of a line; None for the usual marks.
+        most: The limit in characters; None for no limit.
     """
     if not text:
         return ""
@@ -124,8 +124,9 @@ def _without_marks(line: str) -> str:
 
 
 def is_exported(spec: LanguageSpec, captured: Captures, entity: Entity, owner: Symbol | None) -> bool:
-    """Whether other files can see a definition, by its modifiers and name. A member without modifiers of an interface,
-    trait or enum is as visible as its owner."""
+    """Whether other files can see a definition, by its modifiers and name. A member of an interface, trait or enum that
+    has no modifiers is as visible as its owner.
+    """
     if spec.private_name is not None and spec.private_name.search(entity.name):
         return False
     if spec.private is None and spec.public is None:

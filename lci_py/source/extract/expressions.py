@@ -1,6 +1,6 @@
 """Parses the text of an expression into a chain of steps.
 
-Texts come from `source.extract.type_hints.outline`: without arguments of calls and most blanks.
+The texts come from `source.extract.type_hints.outline`, which leaves out the arguments of calls and most blanks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST_STEPS = 24
 
 @lru_cache(maxsize=20_000)
 def parse(text: str) -> Expr:
-    """The steps of an expression; none if it is no chain of names, calls and subscripts."""
+    """The steps of an expression; () if it is no chain of names, calls and subscripts."""
     if text[:1] in ('"', "'") and text[-1:] == text[:1]:
         return (Step(TEXT, ""),)
     try:
@@ -35,7 +35,7 @@ def parse(text: str) -> Expr:
 
 
 def parse_cpp(text: str) -> Expr:
-    """As `parse`, for a C++ expression, which may also take an address or dereference."""
+    """The steps of a C++ expression, as in `parse`; the expression may also take an address or dereference."""
     inner = text.lstrip("&*")
     signs = text[: len(text) - len(inner)]
     pointers = signs.count("&") - signs.count("*") + inner.startswith("new ")
@@ -44,7 +44,7 @@ def parse_cpp(text: str) -> Expr:
 
 
 class _NoChainError(Exception):
-    """The text is not a chain of names, calls and subscripts."""
+    """Raised for a text that is not a chain of names, calls and subscripts."""
 
 
 class _Parser:
@@ -53,11 +53,11 @@ class _Parser:
         self._at = 0
 
     def _peek(self) -> str:
-        """The next token, not consumed; "" at the end."""
+        """The next token, which is not consumed; "" at the end."""
         return self._tokens[self._at]
 
     def chain(self) -> list[Step]:
-        """Parse a chain and return its steps; the text after it remains."""
+        """Parse a chain and return its steps; the tokens after the chain remain."""
         while (token := self._peek()) in _SKIPPED and not (token.isalpha() and self._tokens[self._at + 1] in _ENDS):
             self._at += 1
         if token == "new" and self._tokens[self._at + 1] not in "(.":  # Ruby's `new` is a method
@@ -88,7 +88,7 @@ class _Parser:
             self._at += 1
 
     def _cast(self, steps: list[Step]) -> list[Step]:
-        """The steps of `x`; in `x as T` only the cast."""
+        """Parse an `as T` after an expression, if there is one: just the cast to `T`, else the expression's `steps`."""
         start = self._at
         self._skip(_BLANK)
         if self._peek() in ("as", "is"):
@@ -135,7 +135,7 @@ class _Parser:
         return steps
 
     def _closing(self) -> int:
-        """Index of the token that closes the next group; -1 if there is none."""
+        """The index of the token that closes the group which the next token opens; -1 if nothing closes it."""
         opener, depth = self._peek(), 0
         for place in range(self._at, len(self._tokens)):
             depth += (self._tokens[place] == opener) - (self._tokens[place] == _OPEN[opener])

@@ -50,12 +50,12 @@ if TYPE_CHECKING:
 
 
 def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, flags: tuple[str, ...] = ()) -> Extract:
-    """Everything the index needs from one file.
+    """Extract everything that the index needs from one file.
 
     Of a file with syntax errors, the parts that parse count. `text` files yield chunks only.
 
     Args:
-        path: Relative to the root; some build conditions are in file names.
+        path: The path relative to the root; some build conditions are in file names.
         source: The file's bytes; invalid UTF-8 is replaced in names and chunks.
         language: A name from grammars/, or `text`.
         limits: Bounds on time, memory and size.
@@ -71,11 +71,11 @@ def extract_stages(
     path: str, source: bytes, language: str, limits: Limits = DEFAULTS, flags: tuple[str, ...] = (),
     *, part: QueryPart = QueryPart.WHOLE,
 ) -> Iterator[Extract]:  # fmt: skip
-    """The result of `extract` in two stages: first what a search without call graph needs (all but calls,
+    """Yield the result of `extract` in two stages: first what a search without call graph needs (all but calls,
     registrations, bases, types, stored functions, flow and marks), then everything. A `text` file has one stage.
 
     Args:
-        part: `DEFINITIONS` to run the rest of the query only before the second stage.
+        part: With `DEFINITIONS`, the remaining part of the query runs only before the second stage.
     """
     if language == TEXT:
         yield extract_text(source, TEXT, limits, path=path)
@@ -151,8 +151,7 @@ def extract_stages(
 def definitions(
     path: str, source: bytes, language: str, limits: Limits = DEFAULTS, flags: tuple[str, ...] = ()
 ) -> Extract:
-    """Only the symbols and repeated keys of `extract`, with its `limit` unless that concerns chunks. Arguments as in
-    `extract`.
+    """Extract only the symbols and repeated keys. Takes the arguments of `extract`; no limit on chunks applies.
 
     Raises:
         OutOfTime: The parser took too long.
@@ -167,7 +166,7 @@ def definitions(
 
 
 def extract_text(source: bytes, language: str, limits: Limits, limit: str = "", path: str = "") -> Extract:
-    """Extract a file as plain text: its language has no grammar, or `limit` says why it was not parsed."""
+    """Extract a file as plain text, since its language has no grammar or `limit` says why it was not parsed."""
     chunks = chunk_text(source)
     if len(chunks) > limits.max_file_chunks:
         limit = graver("too_many_chunks", limit)
@@ -190,7 +189,7 @@ def _readable(path: str, source: bytes, language: str) -> bytes:
 def _parse(
     path: str, source: bytes, language: str, limits: Limits, flags: tuple[str, ...], part: QueryPart
 ) -> tuple[ParsedFile, Captures, SymbolReader, str]:
-    """The tree, its captures, its symbols, and the limit that keeps these from being complete ("" for none)."""
+    """Parse a file: (tree, query matches, symbols, the limit that cut the symbols or "" if they are complete)."""
     spec = load_languages()[language]
     text, regions = decodable(source), spec.regions_in(path)
     parsed = spec.parse(text if regions is None else regions.parsable(text), limits)
@@ -248,7 +247,7 @@ def _calls(
 def _caller(
     finder: Finder, symbols: list[Symbol], anonymous: Anonymous | None, *, of_variables: bool
 ) -> Callable[[int], int]:
-    """A function that returns the innermost function enclosing a byte, as `Call.caller`."""
+    """Make the function that returns the innermost function around a byte, numbered as `Call.caller`."""
     starts = {entity.symbol: entity.start for entity in finder.entities if entity.symbol >= 0} if anonymous else {}
     callers: dict[int, int] = {}  # of entities
 
@@ -262,7 +261,7 @@ def _caller(
 
 
 def _expansions(captured: Captures, finder: Finder) -> Iterator[Call]:
-    """Calls in macro texts and in functions that macros define, and uses of such macros."""
+    """The calls in the texts of macros and in functions that macros define, and the uses of such macros."""
     used: set[int] = set()
     line, at = 1, 0
     for name, start in captured.uses:
@@ -282,7 +281,7 @@ def _expansions(captured: Captures, finder: Finder) -> Iterator[Call]:
 
 
 def _is_bound(place: int, name: str, symbols: list[Symbol], bound: set[tuple[int, str]]) -> bool:
-    """Whether a name is bound in the symbol of index `place` or an enclosing one: as a local, parameter or member."""
+    """Whether the symbol of index `place` or an enclosing symbol binds a name as a local, parameter or member."""
     while place >= 0:
         if (place, name) in bound:
             return True
@@ -311,7 +310,7 @@ def _imports(captured: Captures) -> list[Import]:
 
 
 def _amd_imports(captured: Captures, captures: dict[str, list[Node]], line: int) -> Iterator[Import]:
-    """The modules in the list of AMD's `define` or `require`, each with the parameter that it is bound to."""
+    """The modules in the list of AMD's `define` or `require`, each with the parameter that the module is bound to."""
     modules = [child for child in captures["import.listed"][0].named_children if child.type != "comment"]
     parameters = [
         child for names in captures.get("import.names", ()) for child in names.named_children if child.type != "comment"
@@ -326,7 +325,7 @@ def _amd_imports(captured: Captures, captures: dict[str, list[Node]], line: int)
 
 
 def _module(captured: Captures, captures: dict[str, list[Node]]) -> str:
-    """The imported module: the text from the first to the last @import.module; nested lists are joined."""
+    """The name of the imported module: the text from the first to the last @import.module; nested lists are joined."""
     nodes = captures.get("import.module", [])
     if not nodes:
         return ""
@@ -341,7 +340,7 @@ def _module(captured: Captures, captures: dict[str, list[Node]]) -> str:
 
 
 def _bases(captured: Captures, finder: Finder, symbols: list[Symbol]) -> Iterator[tuple[int, Node]]:
-    """Types, as indices, and the nodes of their bases."""
+    """For each base of a type of the file: (symbol index of the type, node of the base)."""
     types = {symbol.name: index for index, symbol in reversed(list(enumerate(symbols))) if symbol.kind in TYPE_KINDS}
     for node in captured.bases:
         index = finder.enclosing(node.start_byte)

@@ -1,7 +1,7 @@
-"""Implicit calls: `with x`, `for a in x`, `a + b`, reads of properties.
+"""Extracts implicit calls: `with x`, `for a in x`, `a + b`, reads of properties.
 
-There may be as many as explicit calls, nearly all on external types. So only calls on objects with a type hint in the
-file are kept.
+They may be as many as explicit calls, and nearly all are calls on external types. So only calls on objects with a type
+hint in the file are kept.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def implicit_calls(
     captured: Captures, flow: FlowBuilder, symbols: Sequence[Symbol], narrowed: NarrowedTypes,
     caller: Callable[[int], int],
 ) -> list[Call]:  # fmt: skip
-    """Implicit calls of methods, and of attributes that may be properties, each once.
+    """The implicit calls of methods, and of attributes that may be properties, without duplicates.
 
     Args:
-        flow: The result of the file's lowering.
-        narrowed: Types of names from tests such as `isinstance`.
-        caller: The innermost function around a byte, as `Call.caller`.
+        flow: The constraints of the file, from `dataflow.lower`.
+        narrowed: The types that tests such as `isinstance` give to names.
+        caller: Function that returns the innermost function around a byte, as `Call.caller`.
     """
     calls: dict[Call, None] = {}
     given = [item for item in flow.given or () if item.node is not None]
@@ -77,13 +77,13 @@ def implicit_calls(
 
 
 def accessors(flow: FlowBuilder) -> Iterator[TypeHint]:
-    """The methods that are getters and setters of properties."""
+    """For each method that is the getter or setter of a property, a hint that says so."""
     for symbol, what in flow.accessors:
         yield TypeHint(ACCESSOR, symbol, "", what, (), symbol)
 
 
 def class_methods(language: str, symbols: Sequence[Symbol]) -> Iterator[TypeHint]:
-    """The members of classes themselves, in languages where objects may have other members of the same name."""
+    """For each static member, a hint that it belongs to the class itself: objects may have a member of that name."""
     if has_rule(language, "class_methods"):
         for number, symbol in enumerate(symbols):
             if "static" in symbol.traits.split():
@@ -96,8 +96,8 @@ def getter_reads(
 ) -> Iterator[Call]:  # fmt: skip
     """Reads of JavaScript properties, as calls in the file that defines their getters, in text order.
 
-    `this`, and classes by their names, are known to have the getter; for other objects, the type decides when the call
-    is resolved. Arguments are those of `implicit_calls`.
+    `this`, and classes by their names, are known to have the getter. For other objects, the type decides when the call
+    is resolved. The arguments are those of `implicit_calls`.
     """
     types = {symbol.name for symbol in symbols if symbol.kind in TYPE_KINDS} if flow.getters else set()
     for receiver, name in flow.reads:

@@ -1,4 +1,4 @@
-"""Package names from manifests: Cargo.toml, go.mod, and package.json with its entry points."""
+"""Reads package names from manifests: Cargo.toml, go.mod, and package.json with its entry points."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def _crate(text: str) -> str:
 
 
 def npm_package_of(path: str, source: bytes) -> tuple[str, tuple[Import, ...]]:
-    """The package name in a package.json, and its entry points as imports; ("", ()) for other files.
+    """For a package.json (package name, its entry points as imports); ("", ()) for other files.
 
-    An entry point is stored as an import of a file of the package under its subpath: ".", "./sub", "./sub/*", or
-    "#internal"; and "main", a second file for ".".
+    An entry point is stored as an import of a file of the package. Its alias is the subpath: ".", "./sub", "./sub/*" or
+    "#internal"; or "main" for a second file of ".".
     """
     if posixpath.basename(path) != NPM or len(source) > _READ_NPM:
         return "", ()
@@ -78,7 +78,7 @@ def npm_package_of(path: str, source: bytes) -> tuple[str, tuple[Import, ...]]:
 
 
 def _exports(given: object) -> Iterator[tuple[str, str]]:
-    """The subpaths in `exports` or `imports`, with their files."""
+    """The subpaths in `exports` or `imports` of a package.json, each as (subpath, file)."""
     if isinstance(given, dict) and any(isinstance(key, str) and key[:1] in (".", "#") for key in given):
         for key, value in given.items():
             target = _chosen(value, _NESTED)
@@ -89,7 +89,7 @@ def _exports(given: object) -> Iterator[tuple[str, str]]:
 
 
 def _chosen(given: object, depth: int) -> str:
-    """The file of an entry point; "" if it has none inside the package."""
+    """The file of an entry point, chosen among its conditions; "" if it has no file inside the package."""
     if isinstance(given, str):
         return given if given.startswith("./") else ""
     if isinstance(given, list):

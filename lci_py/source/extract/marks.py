@@ -1,8 +1,8 @@
-"""The marks of a file, kept in the index so that `lci refs` need not parse: which ranges hold no identifiers, and which
-identifiers are defined, called or imported.
+"""Writes and reads the marks of a file, which the index keeps so that `lci refs` need not parse the file.
 
-The bytes are a zlib stream of unsigned 32-bit numbers, little-endian: the sizes of the lists in `_LISTS`, then the
-lists. Starts and positions are ascending and stored as differences, spans as their starts and then their lengths.
+Marks say which ranges hold no identifiers, and which identifiers are defined, called or imported. Their bytes are a
+zlib stream of unsigned 32-bit numbers, little-endian: the sizes of the lists in `_LISTS`, then the lists. Starts and
+positions are ascending and stored as differences; spans are stored as their starts and then their lengths.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _PLAIN = lazily(r"(?![eEpP]\d+$)[A-Za-z_]\w{2,}", re.ASCII)
 
 
 def marks_of(captured: Captures) -> bytes:
-    """The marks of a file, made before entities are joined or dropped.
+    """The marks of a file as bytes. Must be called before entities are joined or dropped.
 
     Args:
-        captured: The captures of a language whose text is marked (`LanguageSpec.marks_text`).
+        captured: The query matches of a file in a language with `LanguageSpec.marks_text`.
     """
     callees = (captures["callee"][0].start_byte for captures in captured.calls if captures.get("callee"))
     called = chain(callees, (use.start for use in captured.uses))
@@ -75,7 +75,7 @@ def _differences(ascending: Sequence[int]) -> array[int]:
 
 
 class Marks(NamedTuple):
-    """The marks of one file; the ends of spans are running maxima, since spans may be nested."""
+    """The marks of one file. Spans are (starts, ends); the ends are running maxima, since spans may be nested."""
 
     text: tuple[NDArray[Any], NDArray[Any]]
     leaves: tuple[NDArray[Any], NDArray[Any]]
@@ -85,7 +85,7 @@ class Marks(NamedTuple):
     called: NDArray[Any]
 
     def roles(self, source: bytes, name: bytes, places: Sequence[int]) -> list[Role | None] | None:
-        """The role of a name at each position, None where it is no identifier. Just None if the marks do not suffice.
+        """The role of the name at each position (None for no identifier); None if the marks do not suffice.
 
         Args:
             source: The file's bytes.
@@ -110,7 +110,7 @@ class Marks(NamedTuple):
 
 
 def _in_spans(spans: tuple[NDArray[Any], NDArray[Any]], at: NDArray[Any]) -> NDArray[Any]:
-    """A mask of the positions that lie in a span."""
+    """A mask: for each position in `at`, whether it lies in a span."""
     import numpy as np
 
     starts, ends = spans
@@ -122,7 +122,7 @@ def _in_spans(spans: tuple[NDArray[Any], NDArray[Any]], at: NDArray[Any]) -> NDA
 
 
 def _among(ascending: NDArray[Any], at: NDArray[Any]) -> NDArray[Any]:
-    """A mask of the positions that are in an ascending list. For few positions, `isin` takes longer."""
+    """A mask: for each position in `at`, whether the ascending list has it. Faster than `isin` for few positions."""
     import numpy as np
 
     if not len(ascending):
@@ -162,7 +162,7 @@ def read_marks(data: bytes) -> Marks:
 
 
 def are_enough(name: str, language: Language) -> bool:
-    """Whether marks suffice for a name: it is a plain word, and no keyword (which may be an identifier elsewhere)."""
+    """Whether marks suffice for a name: it is a plain word, and no keyword, which may be an identifier elsewhere."""
     return _PLAIN.fullmatch(name) is not None and name not in _keywords(language)
 
 

@@ -33,7 +33,7 @@ _WORD = rb"[0-9A-Za-z_\x80-\xff]"
 
 
 class Occurrence(NamedTuple):
-    """An identifier; line and column are 1-based, the column counts characters."""
+    """An occurrence of an identifier. Line and column are 1-based; the column counts characters."""
 
     line: int
     column: int
@@ -41,7 +41,7 @@ class Occurrence(NamedTuple):
 
 
 def finder(name: str) -> re.Pattern[bytes]:
-    """A pattern for a name as a whole word; for a selector (`a:b:`), for its first keyword."""
+    """A pattern that matches a name as a whole word; for a selector (`a:b:`), it matches the first keyword."""
     text = name.encode("utf-8", "surrogatepass")
     if is_selector(name):
         first = re.escape(text.partition(b":")[0])
@@ -52,7 +52,7 @@ def finder(name: str) -> re.Pattern[bytes]:
 
 
 def spots(source: bytes, pattern: re.Pattern[bytes], name: str) -> Iterator[int]:
-    """The positions of a name in a text, by its `finder`. Searching for the plain bytes first is much faster."""
+    """The positions where the `finder` pattern of a name matches. It looks for the plain bytes first, to be faster."""
     text = name.encode("utf-8", "surrogatepass")
     plain = text.partition(b":")[0] if is_selector(name) else text
     at = source.find(plain)
@@ -69,11 +69,11 @@ def occurrences(
     """The identifiers of a file that a pattern of `finder` matches, in the order of the text.
 
     Args:
-        language: One with a grammar.
+        language: A language with a grammar.
         name: The argument of `finder`; for a selector, the other keywords have to agree as well.
-        path: The path of the file; it tells whether only parts of the file are code.
+        path: The path of the file, which tells whether only parts of the file are code.
     Raises:
-        OutOfTime: It took longer than `limits` allow.
+        OutOfTime: The search took longer than `limits` allow.
     """
     spec = load_languages()[language]
     text, regions = decodable(source), spec.regions_in(path)
@@ -98,7 +98,7 @@ def occurrences(
 def marked_occurrences(
     source: bytes, language: str, pattern: re.Pattern[bytes], name: str, marks: bytes
 ) -> list[Occurrence] | None:
-    """As `occurrences`, from a file's marks without parsing it; None if the marks do not suffice.
+    """The result of `occurrences`, from a file's marks without parsing the file; None if the marks do not suffice.
 
     Raises:
         ValueError: The marks are damaged.
@@ -141,7 +141,7 @@ def _is_variable(node: Node) -> bool:
 
 
 def _name_at(root: Node, match: re.Match[bytes]) -> Node | None:
-    """The node of a name, or of a dotted leaf that ends in the name (Elixir's aliases); None inside text."""
+    """The node of the matched name, or of a dotted leaf that ends in it (Elixir's aliases); None inside text."""
     start, end = match.span()
     node = root.named_descendant_for_byte_range(start, end)
     if node is None or _TEXT.search(node.type):
@@ -155,7 +155,7 @@ def _name_at(root: Node, match: re.Match[bytes]) -> Node | None:
 
 
 def _macro_at(spec: LanguageSpec, root: Node, parsed: bytes, match: re.Match[bytes]) -> Node | None:
-    """The node around a macro that was blanked before parsing; None if it was not blanked, or is inside text."""
+    """The node around a macro that was blanked (replaced by spaces) before parsing; None for other matches."""
     start, end = match.span()
     if not spec.macros or parsed[start:end] == match.group():
         return None
@@ -166,7 +166,7 @@ def _macro_at(spec: LanguageSpec, root: Node, parsed: bytes, match: re.Match[byt
 
 
 def _selects(node: Node, name: str) -> bool:
-    """Whether a node is the whole name: for a selector, its first keyword among the others, or @selector(a:b:)."""
+    """Whether a node is the whole name: for a selector, its first keyword with the others, or @selector(a:b:)."""
     if node.type == "selector_expression":
         return (node.text or b"").decode("utf-8", "replace").partition("(")[2].strip(" ()") == name
     if not is_selector(name):
@@ -175,7 +175,7 @@ def _selects(node: Node, name: str) -> bool:
 
 
 class _Roles:
-    """The roles of a file's names: definition, call, import or reference."""
+    """Looks up the roles of a file's names: definition, call, import or reference."""
 
     def __init__(self, captured: Captures) -> None:
         self._defined = {entity.name_node.start_byte for entity in captured.entities if entity.name_node is not None}

@@ -1,4 +1,4 @@
-"""Detects generated files, by their names or text."""
+"""Detects generated files by their names or text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FOLDER = lazily(r"(^|/)(__generated__|generated)/", re.IGNORECASE)
 
 
 def is_generated_name(path: str) -> bool:
-    """Whether a path looks like that of a generated file."""
+    """Whether a path looks like the path of a generated file."""
     return bool(_NAME.search(path.rpartition("/")[2]) or _FOLDER.search(path))
 
 

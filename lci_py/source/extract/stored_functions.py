@@ -1,9 +1,9 @@
-"""The functions that a C or C++ file stores, and where: in fields, in variables, as arguments.
+"""Extracts the functions that a C or C++ file stores, and where: in fields, in variables, as arguments.
 
-A *slot* can hold a function: a field of a struct type, a variable, or a parameter. Most are read from the text and not
-from the syntax tree. Of the 10,108 rows of redis and libuv, 331 come from the texts of macros and 176 from code that
-does not parse, where there are no nodes: these would need a second reader. Nor are nodes much faster: the text of both
-(9.5 MB) is read in 1.1 s, after 3.8 s of the parser; a query for the same text takes 0.8 s before anything is read.
+A *slot* can hold a function: a field of a struct type, a variable, or a parameter. Most slots are read from the text,
+not from the syntax tree. Of the 10,108 rows of redis and libuv, 331 come from the texts of macros and 176 from code
+that does not parse, for which there are no nodes: these rows would need a second reader. Nor are nodes much faster: the
+text of both (9.5 MB) is read in 1.1 s, after 3.8 s of the parser; a query for the same text takes 0.8 s before reading.
 
 Source:
     Fields are identified by the struct type and their name, not by the object: Heintze and Tardieu, "Ultra-fast
@@ -127,7 +127,7 @@ _AFTER_BODY = lazily(rb"[\s*]*([A-Za-z_]\w*)\s*(?:,[\s*]*([A-Za-z_]\w*)\s*)?;")
 
 
 class _Name(NamedTuple):
-    """A local or parameter. `type` is "" for a pointer to a function; `place` is a parameter's position, else -1."""
+    """A local or parameter. `type` is "" for a pointer to a function; `place` is -1 for a local."""
 
     type: bytes
     functional: bool  # it may hold a function
@@ -135,7 +135,7 @@ class _Name(NamedTuple):
 
 
 class _Function(NamedTuple):
-    """A function: its symbol, its text, its locals and parameters, and a cache of answers about these."""
+    """A function: its symbol, its text, its locals and parameters, and a cache of the values assigned to them."""
 
     symbol: int
     text: bytes
@@ -144,8 +144,9 @@ class _Function(NamedTuple):
 
 
 class _Element(NamedTuple):
-    """A braced part of an initialiser: the struct's type, or a type and the fields that lead to it (`ops.sub`), b"" if
-    unknown; and the number of array dimensions."""
+    """A braced part of an initialiser. `type` is the struct's type, or a type and the fields that lead to the part
+    (`ops.sub`), b"" if unknown; `arrays` is the number of array dimensions.
+    """
 
     type: bytes
     arrays: int
@@ -153,7 +154,7 @@ class _Element(NamedTuple):
 
 
 def stored_functions(captured: Captures, finder: Finder, calls: list[Call]) -> list[StoredFunction]:
-    """The functions that a file stores, its declarations of fields, and facts on which calls through locals depend."""
+    """The functions that a file stores, the fields that it declares, and facts that calls through locals need."""
     return list(dict.fromkeys(_Reader(captured, finder, calls).read()))
 
 
@@ -206,12 +207,12 @@ class _Reader:
     # --- functions ------------------------------------------------------------------------------------------------
 
     def _number(self, byte: int) -> int:
-        """The index of the function that encloses a byte, or -1."""
+        """The index in `_entities` of the function that encloses a byte; -1 if no function does."""
         number = bisect_right(self._starts, byte) - 1
         return number if number >= 0 and byte < self._ends[number] else -1
 
     def _function_at(self, byte: int) -> _Function | None:
-        """The function that encloses a byte."""
+        """The function that encloses a byte; None if no function does."""
         number = self._number(byte)
         return self._function(number) if number >= 0 else None
 
@@ -232,10 +233,10 @@ class _Reader:
         return known
 
     def _values(self, text: bytes, function: _Function | None, *, fields: bool, deep: bool = True) -> Iterator[Expr]:
-        """The functions that an expression may mean, as `StoredFunction.value`.
+        """The functions that an expression may mean, as in `StoredFunction.value`.
 
         Args:
-            text: The expression, in single spaces.
+            text: The expression, with each run of blanks as a single space.
             function: The enclosing function.
             fields: Whether values of fields count.
             deep: Whether to replace a local by the values assigned to it.
@@ -263,7 +264,7 @@ class _Reader:
             yield from self._assigned_values(function, name)
 
     def _assigned_values(self, function: _Function, name: bytes) -> list[Expr]:
-        """The values assigned to a local of a function."""
+        """The values that are assigned to the local `name` of a function."""
         known = function.given.get(name)
         if known is not None:
             return known
@@ -291,7 +292,7 @@ class _Reader:
     # --- what a file says -----------------------------------------------------------------------------------------
 
     def _declared_fields(self) -> Iterator[StoredFunction]:
-        """The values that are assigned to a local of a function."""
+        """Facts about structs and classes: their fields, other names, and methods with default arguments."""
         for entity in self._captured.entities:
             if entity.role != "definition" or entity.kind not in ("struct", "union", "class") or entity.body is None:
                 continue
@@ -319,7 +320,7 @@ class _Reader:
                 yield from _aliases(match.group(1).decode(), match.group(2).decode())
 
     def _globals(self) -> Iterator[StoredFunction]:
-        """Types of global variables, and functions that are assigned to them."""
+        """The types of global variables, and the functions that are assigned to them."""
         for match in self._globals_found:
             type_, name = match.group(2), match.group(4)
             if type_ not in _PLAIN_TYPES and type_ not in _NO_TYPES and type_ not in _QUALIFIERS:
@@ -334,7 +335,7 @@ class _Reader:
                 yield StoredFunction(VARIABLE, match.group(1).decode(), "", _name(match.group(2)))
 
     def _initialisers(self) -> Iterator[StoredFunction]:
-        """Functions in braced initialisers."""
+        """The functions in braced initialisers."""
         done = 0
         for match in _INITIALISER.finditer(self._plain):
             if match.start() < done:
@@ -363,7 +364,7 @@ class _Reader:
     def _list(
         self, start: int, type_: bytes, name: str, arrays: int, function: _Function | None, text: bytes = b""
     ) -> Iterator[StoredFunction]:
-        """The functions in an initialiser whose brace is at `start`, in the file or `text`. Sets `_end` to its end."""
+        """The functions in an initialiser, whose `{` is at `start` of `text` (of the file for b""). Sets `_end`."""
         text = text or self._plain
         within = function.symbol if function is not None else -1
         variable = LOCAL if within >= 0 else VARIABLE
@@ -419,7 +420,7 @@ class _Reader:
         self._end = start + _LIST
 
     def _to_macro(self, tokens: list[bytes], within: int) -> Iterator[StoredFunction]:
-        """The functions that an element of an initialiser passes to a macro, which may be defined in another file."""
+        """The functions that an element of an initialiser passes to a macro, which another file may define."""
         given = arguments(b" ".join(tokens)) if len(tokens) < _MOST_TOKENS else []
         for place, argument in enumerate(given[:_MOST_PLACES]):
             name = argument.strip()
@@ -427,7 +428,7 @@ class _Reader:
                 yield StoredFunction(ARGUMENT, tokens[0].decode(), str(place), _name(name), within)
 
     def _element(self, tokens: list[bytes], function: _Function | None) -> Iterator[Expr]:
-        """The functions that one element of an initialiser may mean."""
+        """The functions that an element of an initialiser may mean."""
         if len(tokens) == 3 and tokens[0] == b"(":  # as macros write their parameters
             tokens = tokens[1:2]
         if not tokens or len(tokens) > 12 or (len(tokens) > 1 and tokens[1] == b"(" and tokens[0] != b"("):
@@ -437,7 +438,7 @@ class _Reader:
         yield from self._values(b" ".join(tokens).replace(b"( ", b"(").replace(b" )", b")"), function, fields=False)
 
     def _stores(self) -> Iterator[StoredFunction]:
-        """Assignments of functions, inside functions, to fields and to variables other than their own."""
+        """The functions that code inside functions assigns to fields, and to variables other than its locals."""
         for match in _STORE.finditer(self._plain):
             field, plain, path_of, given = match.groups()
             if path_of:
@@ -469,8 +470,9 @@ class _Reader:
                     yield StoredFunction(VARIABLE, name.decode(), "", value, function.symbol)
 
     def _owner(self, function: _Function, end: int) -> list[bytes]:
-        """The owner of the field accessed at a byte: the type of a local or a variable of the file, then the fields
-        that lead from there. [b""] if unknown."""
+        """For the field accessed at a byte: the type of the local or variable, then the fields that lead from it to the
+        accessed field. [b""] if unknown.
+        """
         found = _OBJECT.search(self._plain[max(0, end - _OBJECTS) : end])
         if found is None:
             return [b""]
@@ -479,7 +481,7 @@ class _Reader:
         return [type_, *_STEP.findall(found.group(2))] if type_ else [b""]
 
     def _called_locals(self) -> Iterator[StoredFunction]:
-        """Facts about locals and parameters that are called, or whose members are called."""
+        """Facts about the locals and parameters that are called, or whose members are called."""
         numbers = {entity.symbol: number for number, entity in enumerate(self._entities)}
         wanted: dict[int, dict[bytes, None]] = {}  # not sets, whose order differs from run to run
         functional = {name.decode() for name in self._functional}
@@ -506,8 +508,7 @@ class _Reader:
                     yield StoredFunction(LOCAL, name.decode(), "", value, function.symbol)
 
     def _macros(self) -> Iterator[StoredFunction]:
-        """The parameters that macros call, pass on to macros, or assign to fields; and assignments in macros,
-        attributed to the functions that use them."""
+        """The parameters that macros call, pass on or assign to fields, and functions that macros assign to fields."""
         source = self._captured.source
         assigned: dict[str, list[tuple[bytes, str, bytes]]] = {}
         for node, start, end in self._captured.expansions:
@@ -545,7 +546,11 @@ class _Reader:
         yield from self._macro_assignments(assigned)
 
     def _macro_assignments(self, assigned: dict[str, list[tuple[bytes, str, bytes]]]) -> Iterator[StoredFunction]:
-        """Assignments by macros to fields of variables in the functions that use them."""
+        """The parameters of a function that a macro, which the function uses, assigns to fields by their names.
+
+        Args:
+            assigned: Maps each macro to its assignments: (variable, field of the variable, assigned name).
+        """
         numbers = {entity.symbol: number for number, entity in enumerate(self._entities)} if assigned else {}
         for call in self._calls if assigned else ():
             for of, field, given in assigned.get(call.name, ()):
@@ -557,7 +562,7 @@ class _Reader:
                     yield StoredFunction(FIELD, owner, field, _parameter(known.place), call.caller)
 
     def _passed_functions(self) -> Iterator[StoredFunction]:
-        """Functions that are passed as arguments."""
+        """The functions that are passed as arguments."""
         seen: set[int] = set()
         known = self._maybe
         for match in _PASSED.finditer(self._plain):
@@ -590,8 +595,10 @@ class _Reader:
                         yield StoredFunction(ARGUMENT, called, str(at), value, within)
 
     def _opening(self, at: int) -> tuple[int, int]:
-        """For a byte that is a parenthesis or a comma: the parenthesis that opens its argument list (-1 if that is far
-        away), and the index of the argument after the byte."""
+        """For a `(` or comma in an argument list: (position of the list's `(`, index of the next argument).
+
+        The position is -1 if the `(` is far away.
+        """
         near = self._plain[max(0, at - _OBJECTS) : at + 1]
         opening = near.rfind(b"(")
         if opening >= 0 and near.find(b")", opening) < 0:
@@ -612,7 +619,7 @@ class _Reader:
 
 
 def _plain(captured: Captures) -> bytes:
-    """The source without comments, strings and directives."""
+    """The source with comments, strings and directives replaced by spaces."""
     text = bytearray(captured.parsed)
     for node in captured.texts:
         start, end = node.start_byte, node.end_byte
@@ -621,7 +628,7 @@ def _plain(captured: Captures) -> bytes:
 
 
 def _squeeze_blanks(plain: bytes, functions: list[Entity]) -> tuple[bytes, list[int], list[int]]:
-    """A text with runs of blanks as single spaces, and the starts and ends of functions in it."""
+    """(The text with each run of blanks as a single space, the starts of the functions in it, their ends)."""
     parts: list[bytes] = []
     places: dict[int, int] = {}
     last = length = 0
@@ -637,7 +644,7 @@ def _squeeze_blanks(plain: bytes, functions: list[Entity]) -> tuple[bytes, list[
 
 
 def _outside(plain: bytes, functions: list[Entity]) -> bytes:
-    """The text outside of functions, with unchanged lines."""
+    """The text outside of functions, with its lines unchanged."""
     parts = [b""]
     last = 0
     for one in functions:
@@ -658,22 +665,22 @@ def _aliases(name: str, other: str) -> Iterator[StoredFunction]:
 
 
 def _name(name: bytes | str) -> Expr:
-    """The expression that is a single name."""
+    """The expression that consists of a single name."""
     return (Step(NAME, name if isinstance(name, str) else name.decode()),)
 
 
 def _parameter(place: int) -> Expr:
-    """The expression for a parameter of the enclosing function or macro."""
+    """The expression for the parameter at index `place` of the enclosing function or macro."""
     return (Step(PARAMETER, str(place)),)
 
 
 def _path(type_: bytes, *fields: bytes) -> Expr:
-    """The expression for a chain of fields of an object with a type."""
+    """The expression for a chain of fields, starting from an object of the type `type_`."""
     return (Step(CAST, type_.decode()), *[Step(ATTR, field.decode()) for field in fields])
 
 
 def _names(text: bytes) -> dict[bytes, _Name]:
-    """The parameters and locals of a function, given its text after its name."""
+    """Maps the names of a function's parameters and locals to what they are; `text` follows the function's name."""
     found: dict[bytes, _Name] = {}
     start = max(text.find(b"("), 0)
     end = closing(text, start, _ARGUMENTS) or start
@@ -712,8 +719,8 @@ def _typed_name(type_: bytes, stars: bytes, words: Iterable[bytes], place: int) 
 
 
 def _members(text: bytes, conditional: int, nested: int = 0) -> Iterator[tuple[str, int, str]]:
-    """The fields of a struct: name, position and type. The position is -1 if unknown; the type is "" for an anonymous
-    struct, whose fields count as those of the enclosing one, and `?` for a pointer to a function.
+    """The fields of a struct, each as (name, position, type). The position is -1 if unknown. The type is `?` for a
+    pointer to a function, and "" in an anonymous struct, whose fields count as fields of the outer struct.
     """
     place = left = 0
     first = 0

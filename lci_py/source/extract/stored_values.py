@@ -1,8 +1,7 @@
-"""The functions that a file stores in fields, variables and tables, and passes as arguments, in languages whose queries
-capture these (`@stored`).
+"""Extracts the functions that a file stores in fields, variables and tables, and passes as arguments.
 
-A table is a single slot, whatever its keys. An anonymous function that only calls a function stands for it: `x -> f(x)`
-for `f`.
+It reads languages whose queries capture such values (`@stored`). A table is a single slot, whatever its keys. An
+anonymous function that only calls one function counts as that function: `x -> f(x)` as `f`.
 """
 
 from __future__ import annotations
@@ -143,7 +142,7 @@ class _Reader:
         yield from self._parameters()
 
     def _named_arguments(self, root: Node) -> Iterator[StoredFunction]:
-        """Arguments that are names of functions of the file; found by text, since most arguments are not."""
+        """The arguments that are names of functions of the file. Found by text, since few arguments are."""
         functions, source = self._of_file, self._captured.source
         found = set(_ARGUMENT.findall(source)) if functions else set()
         wanted = {name for name in found if name.rpartition(b".")[2].rpartition(b":")[2] in functions}
@@ -162,7 +161,7 @@ class _Reader:
                 yield from self._as_argument(node, group, outline(self._captured, callee))
 
     def _assignments(self, root: Node, called: set[str]) -> Iterator[StoredFunction]:
-        """C# assignments to fields and variables of a function of the file, or of a parameter that is called."""
+        """What C# code assigns: functions of the file, and any values of fields or variables that are called."""
         functions, source = self._of_file, self._captured.source
         spans: list[tuple[int, int]] = []
         found = set(_ASSIGNED.findall(source)) if functions else set()
@@ -195,7 +194,7 @@ class _Reader:
     # --- slots ----------------------------------------------------------------------------------------------------
 
     def _captured_value(self, captures: dict[str, list[Node]]) -> Iterator[StoredFunction]:
-        """A value whose slot the query captures."""
+        """The values of a match in which the query also captures the slot."""
         captured = self._captured
         field, owner, of = captures.get("stored.field"), captures.get("stored.owner"), captures.get("stored.object")
         method = captures.get("stored.method")
@@ -226,7 +225,7 @@ class _Reader:
                     yield from self._of_variable(name, value, within, assigned="assignment" in whole)
 
     def _by_place(self, captures: dict[str, list[Node]]) -> Iterator[StoredFunction]:
-        """Values in a struct literal without field names, for a struct of the file."""
+        """The values in a struct literal without field names, if the file declares the struct."""
         record = self._captured.text(captures["stored.record"][0])
         place = next((i for i, one in enumerate(self._symbols) if one.name == record and one.kind == "struct"), -1)
         if place < 0:
@@ -244,7 +243,7 @@ class _Reader:
                     yield StoredFunction(FIELD, record, name, value, within, holder=(Step(CAST, record),))
 
     def _promoted_parameters(self, node: Node, called: set[str]) -> Iterator[StoredFunction]:
-        """Constructor parameters that are also fields."""
+        """The constructor parameter at `node`, which is also a field, if the field is called."""
         name = self._captured.text(node).lstrip("$")
         within = self._enclosing_function(node)
         value = self._parameter(name, within) if name in called else ()
@@ -252,7 +251,7 @@ class _Reader:
             yield self._of_object("this", name, value, within)
 
     def _into(self, captures: dict[str, list[Node]], called: set[str]) -> Iterator[StoredFunction]:
-        """Values that are assigned to an expression such as a field."""
+        """The values that are assigned to an expression, such as a field."""
         target, tree = captures["stored.into"][0], captures["stored.tree"][0]
         yield from self._given_values(target, tree, called, declared="stored.declared" in captures)
 
@@ -297,7 +296,7 @@ class _Reader:
         return plain[-1].kind in (NAME, ATTR) and plain[-1].name.lstrip("@$:").encode() in self._of_file
 
     def _of_object(self, of: str, name: str, value: Expr, within: int) -> StoredFunction:
-        """A value in a field of an object. A field of `self` is looked up by the class's name."""
+        """A value in a field of the object `of`. A field of `self` gets the enclosing class as its owner."""
         owner = ""
         if of in _OWN or (self._rule("named_receivers") and of == self._receiver(within)):
             place = within
@@ -310,7 +309,7 @@ class _Reader:
         return StoredFunction(FIELD, owner, name, value, within, holder=parse(of))
 
     def _receiver(self, within: int) -> str:
-        """The name of a Go method's receiver."""
+        """The name of the receiver of a Go method; "" for other functions."""
         node = self._nodes[within].child_by_field_name("receiver") if within >= 0 else None
         first = node.named_children[0].child_by_field_name("name") if node is not None and node.named_children else None
         return self._captured.text(first) if first is not None else ""
@@ -327,7 +326,7 @@ class _Reader:
     # --- values ---------------------------------------------------------------------------------------------------
 
     def _values(self, tree: Node, within: int) -> Iterator[tuple[str, Expr]]:
-        """The functions in an expression: each with its key in a table (if that is a name)."""
+        """The functions in an expression, each as (its key in a table or "", the function)."""
         pending: list[tuple[Node, int, str]] = [(tree, 0, "")]
         for count, (node, depth, key) in enumerate(pending):
             kind = node.type
@@ -361,7 +360,7 @@ class _Reader:
                 pending += ((child, depth + 1, key) for child in node.named_children if _may_hold(child))
 
     def _named_value(self, node: Node, within: int) -> Expr:
-        """A name or a reference to a function, as a value."""
+        """The value that a name, or a reference to a function, stands for; () for other expressions."""
         text = outline(self._captured, node)
         reference = "::" in text if not self._rule("crates") else True
         if not _CHAIN.fullmatch(text):
@@ -375,7 +374,7 @@ class _Reader:
         return parse(text) if reference or self._rule("function_names") else ()
 
     def _php_method(self, node: Node) -> str:
-        """The name of the method in PHP's `[$this, 'm']`."""
+        """The method in PHP's `[$this, 'm']`, as `$this.m`; "" for other arrays."""
         children = [child.named_children[-1] for child in node.named_children if child.named_child_count == 1]
         if len(children) != 2 or children[0].type not in ("variable_name", "class_constant_access_expression"):
             return ""
@@ -385,7 +384,7 @@ class _Reader:
         return f"{of}.{self._captured.text(children[1].named_children[0])}"
 
     def _reference(self, node: Node) -> str:
-        """The function in a call that returns one: `method(:m)`, `$this->m(...)`, `lambda { }`."""
+        """The function that a call returns: `method(:m)`, `$this->m(...)`, `lambda { }`; "" for other calls."""
         if self._rule("blocks"):
             name = node.child_by_field_name("method")
             text = self._captured.text(name) if name is not None else ""
@@ -405,7 +404,7 @@ class _Reader:
         return ""
 
     def _made_of(self, node: Node) -> list[Node]:
-        """The arguments of a call that constructs a container."""
+        """The arguments of a call that constructs a container; [] for other calls."""
         kind = node.type
         if kind == "infix_expression":
             children = node.named_children
@@ -421,7 +420,7 @@ class _Reader:
         return rest if self._rule("blocks") else [one for one in rest if receiver is None or one.id != receiver.id]
 
     def _called_in(self, node: Node) -> str:
-        """The function that an anonymous function calls, if it does nothing else; else ""."""
+        """The only function that an anonymous function calls; "" if the anonymous function does anything else."""
         body: Node | None = node.child_by_field_name("body")
         if body is None:
             parts = [child for child in node.named_children if "parameter" not in child.type]
@@ -442,7 +441,7 @@ class _Reader:
     # --- parameters -----------------------------------------------------------------------------------------------
 
     def _parameter(self, name: str, within: int) -> Expr:
-        """A parameter of a function (or of a class whose constructor lists it) as a value; () if there is none."""
+        """The value for a parameter of a function, or of a class whose head lists parameters; () for other names."""
         if within < 0:
             return ()
         known = self._places.get(within)
@@ -476,7 +475,7 @@ class _Reader:
         return {name: (Step(NAME, name), Step(kinds[at], str(at))) for at, name in enumerate(names)}
 
     def _parameters(self) -> Iterator[StoredFunction]:
-        """Facts about the parameters that are called."""
+        """Facts about the parameters that are called: their positions."""
         only_receivers, source = self._rule("receivers_only"), self._captured.source
         found = {
             (call.receiver or call.name.removesuffix("[]"), call.caller) for call in self._calls
@@ -493,7 +492,7 @@ class _Reader:
                     yield StoredFunction(LOCAL, name, "", place, caller)
 
     def _passed_functions(self, captures: dict[str, list[Node]]) -> Iterator[StoredFunction]:
-        """A function that is passed as an argument."""
+        """The function that a match captures as an argument of a call."""
         of, name = captures.get("stored.object"), self._captured.text(captures["stored.callee"][0])
         callee = f"{outline(self._captured, of[0])}.{name}" if of else name
         return self._as_argument(captures["stored.passed"][0], captures["stored.arguments"][0], callee)
@@ -512,7 +511,7 @@ class _Reader:
                 )
 
     def _argument_position(self, node: Node, group: Node) -> str:
-        """The position of an argument; its name if it has one."""
+        """The position of an argument in the argument list `group`; the name of a named argument."""
         if node.start_byte >= group.end_byte or (group.end_byte == node.end_byte and group.type == "annotated_lambda"):
             return LAST_ARGUMENT
         place = 0
@@ -531,7 +530,7 @@ class _Reader:
 
 
 def _nodes_inside(node: Node, kind: str) -> Iterator[Node]:
-    """The nodes of a kind at most four levels deep."""
+    """The nodes of a kind at most four levels below a node."""
     pending = [(node, 0)]
     for one, depth in pending:
         if one.type == kind:

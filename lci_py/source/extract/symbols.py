@@ -1,4 +1,4 @@
-"""The definitions of a file as symbols: their kinds, parents, qualified names and surroundings."""
+"""Turns the definitions of a file into symbols, with their kinds, parents, qualified names and surroundings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DOTS = lazily(r"\\|::")
 
 
 class SymbolReader:
-    """Turns the entities of one file into symbols.
+    """Turns the entities (captured definitions and scopes) of one file into symbols.
 
     `symbols`, `nodes` (the tree node of each symbol) and `finder` are complete once `read` has returned.
     """
@@ -73,9 +73,9 @@ class SymbolReader:
         return ""
 
     def with_tables(self, symbols: list[Symbol]) -> list[Symbol]:
-        """In a language with tables (Lua), turn each variable with methods into an object.
+        """Turn each variable with methods into an object, in a language with tables (Lua).
 
-        Called after chunking: an object would get a chunk of its own, for which `local M = {}` is too little.
+        Must be called after chunking: an object would get a chunk of its own, for which `local M = {}` is too little.
         """
         if not self._spec.tables:
             return symbols
@@ -86,8 +86,7 @@ class SymbolReader:
         ]
 
     def _kind(self, entity: Entity) -> str:
-        """The kind of a symbol, given its enclosing entities; "" for a function's local variable, which is no
-        symbol."""
+        """The kind of an entity's symbol. "" for a local variable of a function, which gets no symbol."""
         entities = self._captured.entities
         kind = entity.kind
         around = entities[entity.outer] if entity.outer >= 0 else None
@@ -108,7 +107,7 @@ class SymbolReader:
         return kind
 
     def _scope(self, entity: Entity) -> tuple[int, str]:
-        """The parent symbol's index (-1 if none, or if it is in another file) and the qualified name of the scope."""
+        """(Index of the parent symbol, -1 if it is not in this file; the qualified name of the scope)."""
         entities = self._captured.entities
         outer = entity.outer
         while outer >= 0 and entities[outer].symbol < 0 and entities[outer].role != "scope":
@@ -167,8 +166,7 @@ class SymbolReader:
         )
 
     def _import_trait(self, name: str, kind: str, parent: int, at: int) -> str:
-        """The trait of a definition that a branch imports instead: `try: from x import f`, `except ImportError: def
-        f`."""
+        """The trait of a definition whose name another branch imports (`try: from x import f`, `except …: def f`)."""
         if self._imports is None:
             self._imports = imported_under(self._captured, self._tags)
         if parent >= 0 or name not in self._imports or kind not in FUNCTION_KINDS | TYPE_KINDS:
@@ -178,7 +176,7 @@ class SymbolReader:
 
 
 def imported_under(captured: Captures, tags: Tags) -> dict[str, tuple[int, str]]:
-    """The names that a Python module imports under a condition: the line and the condition of the first import."""
+    """Maps each name that a Python module imports under a condition to the first import: (line, condition)."""
     found: dict[str, tuple[int, str]] = {}
     for captures in captured.imports:
         node = captures["import"][0]
@@ -206,22 +204,22 @@ def plain_name(owner: str) -> str:
 
 
 def _qualified_in(scope: str, owner: str) -> str:
-    """The qualified name of `owner` in `scope`, which may include it already."""
+    """The qualified name of `owner` in `scope`; `scope` itself if it already ends with `owner`."""
     if scope == owner or scope.endswith("." + owner):
         return scope
     return f"{scope}.{owner}" if scope else owner
 
 
 def _share_node(first: Entity, second: Entity) -> bool:
-    """Whether two definitions share a node (`a, b = 1, 2`, `attr_reader :a, :b`): neither contains the other."""
+    """Whether two definitions share a node, and neither contains the other: `a, b = 1, 2`, `attr_reader :a, :b`."""
     same = (first.start, first.end) == (second.start, second.end)
     return same and first.role == second.role == "definition" and first.kind == second.kind
 
 
 def _join_clauses(entities: list[Entity], source: bytes, blank: re.Pattern[bytes] | None) -> list[Entity]:
-    """Join a signature and the equations after it into one function.
+    """Join a signature and the equations or clauses after it into one function (Haskell, Elixir).
 
-    They are not joined if there is text between them that the grammar cannot parse, such as an `#else`.
+    Equations are not joined across text that the grammar cannot parse, such as an `#else`.
     """
     latest: dict[int, Entity] = {}
     kept = []
@@ -242,8 +240,9 @@ def _join_clauses(entities: list[Entity], source: bytes, blank: re.Pattern[bytes
 
 
 def _nest(entities: list[Entity], *, flat: bool = False) -> None:
-    """Set the enclosing entity of each entity. In a `flat` language, functions do not nest: a function ends before an
-    entity that seems nested in it, if that is a function or `apart`."""
+    """Set the enclosing entity of each entity. In a `flat` language, functions do not nest: a function ends where a
+    later function begins, or an entity that is `apart`.
+    """
     stack: list[int] = []
     for index, entity in enumerate(entities):
         if flat and entity.role == "definition" and (entity.kind == "function" or entity.apart):

@@ -1,4 +1,4 @@
-"""Traits and digests of definitions, which decide whether a second definition of a name contradicts the first."""
+"""Finds traits and digests of definitions, which decide whether a second definition of a name contradicts the first."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ _BODILESS = frozenset({
 
 
 def traits_of(language: str, kind: str, node: Node, name_node: Node, attributes: str) -> str:
-    """The traits of one definition, words of `TRAITS` separated by blanks.
+    """The traits of one definition: words of `TRAITS` separated by blanks.
 
     Args:
-        node: The definition.
-        attributes: The text of the attributes and decorators above it.
+        node: The node of the definition.
+        attributes: The text of the attributes and decorators above the definition.
     """
     table = _table(language)
     read = _READERS.get(table.get("traits", ""))
@@ -88,10 +88,10 @@ def traits_of(language: str, kind: str, node: Node, name_node: Node, attributes:
 
 
 def own_digests(language: str, captured: Captures, symbols: list[Symbol]) -> list[Symbol]:
-    """The symbols with digests of their texts, and with traits that depend on their surroundings.
+    """The symbols with digests (hashes) of their texts, and with traits that depend on their surroundings.
 
-    The digest of a type leaves out nested functions and types, which have their own. A symbol inside a function (named
-    or not) or an anonymous object is `local`.
+    The digest of a type leaves out nested functions and types, which have digests of their own. A symbol inside a
+    function (named or not) or an anonymous object is `local`.
     """
     spans = {entity.symbol: entity for entity in captured.entities if entity.symbol >= 0}
     inner: dict[int, list[tuple[int, int]]] = {}
@@ -164,8 +164,9 @@ def own_digests(language: str, captured: Captures, symbols: list[Symbol]) -> lis
 
 
 def _kept_names(language: str, captured: Captures, symbols: list[Symbol], spans: dict[int, Entity]) -> set[int]:
-    """The definitions whose name is used before it is redefined: `old = f` keeps the function `f`, and a shell command
-    may run it. Code inside functions runs later and does not count."""
+    """The indices of definitions whose name is used before it is redefined: `old = f` keeps the function `f`, and a
+    shell command may run it. Code inside functions runs later and does not count.
+    """
     table = _table(language)
     undefined = table.get("c_macros", False)
     if not undefined and "comments" not in table:
@@ -220,7 +221,7 @@ def _kept_names(language: str, captured: Captures, symbols: list[Symbol], spans:
 
 
 def _directives(source: bytes) -> defaultdict[bytes, list[int]]:
-    """The positions where a C file undefines each macro; under "" where it includes another file. Ascending."""
+    """Maps each macro to the ascending positions where a C file undefines it, and "" to its `#include` lines."""
     places: defaultdict[bytes, list[int]] = defaultdict(list)
     for match in _DIRECTIVE.finditer(source):
         places[match[1] or b""].append(match.start())
@@ -228,7 +229,7 @@ def _directives(source: bytes) -> defaultdict[bytes, list[int]]:
 
 
 def _unnamed_functions(captured: Captures, entities: Iterable[Entity]) -> Anonymous | None:
-    """The captured functions that are no definitions; None if there are none."""
+    """The captured functions that are not definitions; None if there are no such functions."""
     if not captured.functions:
         return None
     definitions = {node.id for entity in entities for node in (entity.node, entity.body) if node is not None}
@@ -242,7 +243,7 @@ def _unnamed_functions(captured: Captures, entities: Iterable[Entity]) -> Anonym
 
 
 def _in_block(node: Node) -> bool:
-    """Whether a definition is in a block that is a scope of its own, rather than in a branch."""
+    """Whether a definition is in a block that is a scope of its own; the branch of an `if` is no such block."""
     for _ in range(_MAX_AROUND):
         if node.type in _BLOCKS:
             return True
@@ -261,7 +262,7 @@ def _in_qualified(node: Node) -> bool:
 
 
 def _in_local(entities: list[Entity], entity: Entity) -> bool:
-    """Whether a local scope (a lambda, a block) lies between a definition and its enclosing one."""
+    """Whether a local scope (a lambda, a block) lies between a definition and the definition that encloses it."""
     outer = entity.outer
     while outer >= 0 and entities[outer].symbol < 0:
         if entities[outer].role == "local":
@@ -271,7 +272,7 @@ def _in_local(entities: list[Entity], entity: Entity) -> bool:
 
 
 def _static(ranges: list[tuple[int, int]], entity: Entity, around: Entity | None) -> str:
-    """ "static" for a member in one of the byte ranges whose members belong to the class itself, else ""."""
+    """The trait "static" for a member in a byte range whose members belong to the class itself; "" for others."""
     last = bisect_left(ranges, (entity.start, 0)) - 1
     if last < 0 or ranges[last][1] <= entity.start:
         return ""
@@ -279,14 +280,14 @@ def _static(ranges: list[tuple[int, int]], entity: Entity, around: Entity | None
 
 
 def _specialisation_trait(around: Symbol) -> str:
-    """The trait `impl` of a member of a template specialisation, such as `template <> struct hash<int>`."""
+    """The trait `impl` of a member of a template specialisation, such as `template <> struct hash<int>`; else ""."""
     if f"{around.name}<" not in around.signature:
         return ""
     return f"impl:{blake2b(around.signature.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
 
 
 def _header(source: bytes, entity: Entity) -> str:
-    """A hash of the head of an implementation: type, trait, type parameters, bounds."""
+    """A hash of the head of an implementation: its type, trait, type parameters and bounds."""
     body = entity.node.child_by_field_name("body")
     end = min(body.start_byte if body is not None else entity.end, entity.start + _MAX_ATTRIBUTES)
     start, node = entity.start, entity.node
@@ -330,7 +331,7 @@ def _c(kind: str, node: Node, name_node: Node, attributes: str) -> Iterable[str]
 
 
 def _modifiers(_kind: str, node: Node, name_node: Node, _attributes: str) -> Iterator[str]:
-    """The modifiers before the name, in JavaScript, TypeScript, C#, Kotlin, Java, PHP and Scala."""
+    """The traits from modifiers before the name, in JavaScript, TypeScript, C#, Kotlin, Java, PHP and Scala."""
     own = node.type
     if own in _BODILESS or own == "parameter":  # C#: a record's property, unless its body has another one
         yield "declaration"

@@ -73,9 +73,8 @@ _OTHERS = ("typed.alias", "typed.return", "typed.result", "typed.member")
 
 
 def outline(captured: Captures, node: Node) -> str:
-    """An expression without blanks and arguments, at most 120 characters: `a.f(x, y).g[1]` becomes `a.f().g[]`.
-
-    At most 1,000 bytes are read: in a chain of calls, each receiver contains all the calls before it.
+    """The short form of an expression, at most 120 characters, without blanks and arguments: `a.f(x, y).g[1]` becomes
+    `a.f().g[]`. At most 1,000 bytes are read: in a chain of calls, each receiver contains all the calls before it.
     """
     start = node.start_byte
     return shorten(captured.source[start : min(node.end_byte, start + _READ)].decode("utf-8", "replace"))
@@ -83,7 +82,7 @@ def outline(captured: Captures, node: Node) -> str:
 
 @lru_cache(maxsize=4096)
 def shorten(text: str) -> str:
-    """As `outline`, for a text."""
+    """The short form of an expression that is given as text, as `outline` returns it."""
     if not _REMOVED.search(text):
         return text[:_KEPT]
     if _CHAIN.fullmatch(text):
@@ -99,7 +98,7 @@ def shorten(text: str) -> str:
 
 
 def _without_arguments(text: str) -> str:
-    """Empty the brackets after names; other groups, as in `(a or b).c`, are kept."""
+    """Empty the brackets that follow names. Other brackets, as in `(a or b).c`, keep their content."""
     kept: list[str] = []
     depth = 0
     for part in _PARTS.split(text):
@@ -129,12 +128,10 @@ def first_name(text: str) -> str:
 
 
 class NarrowedTypes:
-    """The types that tests such as `isinstance` give to names, each in a byte range of the file."""
+    """Looks up the types that tests such as `isinstance` give to names, each in a byte range of the file."""
 
     def __init__(self, found: Sequence[tuple[int, int, str, str]]) -> None:
-        """Args:
-        found: (First byte, end, name, its types) per test.
-        """
+        """Group the tests by name. Each of `found` is (first byte of the range, end, name, types of the name)."""
         self._found: dict[str, list[tuple[int, int, str]]] = {}
         for start, end, name, types in found:
             self._found.setdefault(name, []).append((start, end, types))
@@ -143,7 +140,7 @@ class NarrowedTypes:
         return bool(self._found)
 
     def receiver(self, text: str, at: int) -> str:
-        """The receiver at a byte; its first name is cast to the type of the innermost test."""
+        """The receiver `text` at a byte, in which the tested part at its start is cast to the type of the test."""
         text = text.lstrip("!")  # Kotlin's grammar takes `!x.f()` for a call on `!x`
         end = len(text)
         while end > 0:
@@ -155,7 +152,7 @@ class NarrowedTypes:
 
 
 def tests_of(captured: Captures) -> Iterator[tuple[int, int, str, str]]:
-    """The type tests that the queries captured, as for `NarrowedTypes`."""
+    """The type tests that the queries captured, each as (first byte, end, name, types) for `NarrowedTypes`."""
     for match in captured.narrowed:
         for captures in _tests(match) if "narrowed.test" in match else (match,):
             names, types, bodies = (captures.get(f"narrowed.{part}") for part in ("name", "type", "body"))
@@ -165,7 +162,7 @@ def tests_of(captured: Captures) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _tests(captures: dict[str, list[Node]]) -> Iterator[dict[str, list[Node]]]:
-    """The tests in a `@narrowed.test`: captures of the parts of each, and of the range where it holds."""
+    """For each test in a `@narrowed.test`, the captures of its parts and of the range where it holds."""
     test, after = captures["narrowed.test"][0], captures.get("narrowed.after")
     operator = test.child_by_field_name("operator")
     sign = operator.type if operator is not None else ""
@@ -197,7 +194,7 @@ def _parts(test: Node | None) -> dict[str, list[Node]]:
 
 
 def bound_names(captured: Captures, finder: Finder, symbols: Sequence[Symbol]) -> set[tuple[int, str]]:
-    """(Scope, name) of all bound names: parameters, locals, names in patterns."""
+    """All bound names (parameters, locals, names in patterns), each as (index of its scope, name)."""
     around = _Around(finder, symbols, CALLABLE)
     return {
         (around(node), without_colon(captured.text(node))) for captures in captured.typed for node in _names(captures)
@@ -209,10 +206,10 @@ def types_of(
     given: Sequence[HintNode] | None = None, stored: Sequence[StoredFunction] = (),
     locals_: AnonymousScopes | None = None,
 ) -> list[TypeHint]:  # fmt: skip
-    """The type hints of names; of locals, only those that a call depends on.
+    """The type hints of names. Hints of locals are left out unless a call depends on them.
 
     Args:
-        given: The hints of the data flow, which are the only ones for its languages.
+        given: The hints that the data flow found; in its languages, no other hints count.
         stored: The functions that the file stores.
         locals_: The file's anonymous functions, if they are scopes.
     """
@@ -281,7 +278,7 @@ def _types_given(
 
 
 def _hint(scope: int, name: str, hint: str | Expr, within: int) -> TypeHint:
-    """A hint at the type of a name ("" for a result): a written type, or a value whose type it has; "" if unknown."""
+    """Make a hint at the type of a name ("" for a result): `hint` is a written type, a value, or "" if unknown."""
     if isinstance(hint, str):
         kind = BOUND if not hint else DECLARED if name else RETURN_TYPE
         return TypeHint(kind, scope, name, hint, (), within)
@@ -290,12 +287,12 @@ def _hint(scope: int, name: str, hint: str | Expr, within: int) -> TypeHint:
 
 @lru_cache(maxsize=512)
 def _plan(captures: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
-    """Which captures of a match are types and values, and whether they may belong to something other than a name."""
+    """(The captures of a match that are types and values, whether something other than a name may have these types)."""
     return tuple(one for one in (*_TYPES, *_VALUES) if one in captures), any(one in captures for one in _OTHERS)
 
 
 class _Around:
-    """Finds the innermost enclosing symbol of certain kinds; results are cached per entity."""
+    """Finds the innermost enclosing symbol that has one of certain kinds; results are cached per entity."""
 
     def __init__(
         self, finder: Finder, symbols: Sequence[Symbol], kinds: frozenset[str], locals_: AnonymousScopes | None = None
@@ -307,7 +304,7 @@ class _Around:
         self._known: dict[int, int] = {}
 
     def __call__(self, node: Node) -> int:
-        """The index of the symbol, -1 if none. An anonymous function inside it is numbered as in `TypeHint.scope`."""
+        """The index of the symbol around a node, -1 if none; or of an anonymous function, as in `TypeHint.scope`."""
         at = node.start_byte
         index = self._finder.enclosing(at)
         place = self._known.get(index)
@@ -320,7 +317,7 @@ class _Around:
 
 
 class AnonymousScopes:
-    """Anonymous functions as scopes of the names bound in them, numbered as in `TypeHint.scope`."""
+    """Numbers anonymous functions as scopes of the names that they bind, as in `TypeHint.scope`."""
 
     def __init__(self, anonymous: Anonymous, finder: Finder, symbols: Sequence[Symbol]) -> None:
         self._anonymous = anonymous
@@ -328,7 +325,7 @@ class AnonymousScopes:
         self._spans = {one.symbol: (one.start, one.end) for one in finder.entities if one.symbol >= 0}
 
     def inside(self, place: int, at: int) -> int:
-        """The innermost anonymous function that encloses a byte inside the symbol `place`; else the symbol."""
+        """The innermost anonymous function around the byte `at` inside the symbol `place`; `place` if there is none."""
         number, start = self._anonymous.at(at)
         return len(self._symbols) + number if number >= 0 and start > self._start(place) else place
 
@@ -336,7 +333,7 @@ class AnonymousScopes:
         return self._spans[place][0] if place >= 0 else -1
 
     def nesting(self, types: Sequence[TypeHint], lambdas: Sequence[Lambda]) -> Iterator[TypeHint]:
-        """The direct members of anonymous functions that bind names: symbols, and other such functions."""
+        """For each symbol or anonymous function inside an anonymous function that binds names, a hint that says so."""
         first = len(self._symbols)
         holding = {item.scope - first for item in types if item.scope >= first}
         inside: dict[int, int] = {}
@@ -355,7 +352,7 @@ class AnonymousScopes:
             yield from self._nesting(first + number, self._outer(number, lambdas), holding, lambdas)
 
     def _outer(self, number: int, lambdas: Sequence[Lambda]) -> int:
-        """The anonymous function that encloses another one inside the same symbol; -1 if there is none."""
+        """The anonymous function around the one with index `number`, inside the same symbol; -1 if there is none."""
         outer, start = self._anonymous.outer(number)
         return outer if start > self._start(lambdas[number].symbol) else -1
 
@@ -422,7 +419,7 @@ class _Reader:
                 yield _hint(place, name, hint, place)
 
     def _argument(self, node: Node, name: str) -> str | Expr:
-        """The expression for the value that callers pass for a parameter; "" for other names and languages."""
+        """The expression for the value that callers pass for a parameter; "" for other names, and in most languages."""
         if not self._is_passed:
             return ""
         parameter = node.parent if node.parent is not None and node.parent.type in _OPTIONAL else node
@@ -449,7 +446,7 @@ class _Reader:
                     yield (*value, *further) if value else value
 
     def _lambda_parameter(self, called: Node, captures: dict[str, list[Node]]) -> Expr:
-        """The expression for what a called function passes to a parameter of its lambda argument."""
+        """The expression for the value that a called function passes to a parameter of its lambda argument."""
         of, name = captures.get("typed.of"), captures["typed.name"][0]
         lambdas = [node.id for node in captures["typed.arguments"][0].named_children if node.type not in _COMMENTS]
         group = captures["typed.parameters"][0]
@@ -460,7 +457,7 @@ class _Reader:
 
 
 def _names(captures: dict[str, list[Node]]) -> list[Node]:
-    """The names that a match binds, including those in patterns."""
+    """The nodes of the names that a match binds, including names in patterns."""
     names = captures.get("typed.name", [])
     pending = captures.get("typed.pattern", ())
     if not pending:
@@ -480,7 +477,7 @@ def _names(captures: dict[str, list[Node]]) -> list[Node]:
 
 
 def _value_node(node: Node) -> Node:
-    """The part of an expression that has its value: `y` of `x = y`, the last expression of a block."""
+    """The part of an expression whose value it has: `y` of `x = y`, the last expression of a block."""
     while True:
         inner = None
         if node.type in _ASSIGNMENTS:
@@ -493,7 +490,7 @@ def _value_node(node: Node) -> Node:
 
 
 def type_text(text: str) -> str | Expr:
-    """A written type without most blanks; for `typeof x`, the expression whose type it is."""
+    """The text of a written type without most blanks; for `typeof x`, the expression `x`, whose type it is."""
     if _SPACE.search(text):
         text = _ANNOTATION.sub("", text) if "@" in text else text
         text = _WILDCARD.sub("", text) if "?" in text else text
@@ -503,17 +500,17 @@ def type_text(text: str) -> str | Expr:
 
 
 def _with_pointers(hint: str | Expr, stars: str) -> str | Expr:
-    """A type with the pointer stars of its declaration."""
+    """Append the pointer stars of a declaration to its type; a value is returned unchanged."""
     return hint + stars if isinstance(hint, str) else hint
 
 
 def _stars(source: bytes, start: int, name: int, end: int) -> str:
-    """The pointer stars of a declaration: those between its type and its name, and one for each array dimension.
+    """The pointer stars of a declaration: the stars between its type and its name, and one for each array dimension.
 
     Args:
-        start: Where the type ends.
-        name: Where the name starts; before `start` if there is none, as for a function's result.
-        end: Where the name ends.
+        start: The byte where the type ends.
+        name: The byte where the name starts; before `start` without a name, as for a function's result.
+        end: The byte where the name ends.
     """
     if name < start:
         match = _POINTED_TO.match(source, start)

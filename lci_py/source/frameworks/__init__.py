@@ -1,8 +1,7 @@
-"""What a file registers with a framework: routes, commands, listeners, injected functions.
+"""Reads what a file registers with a framework: routes, commands, listeners, injected functions.
 
-`grammars/LANGUAGE/frameworks.toml` has the calls, decorators and attributes that register something, as
-docs/languages.md describes. A registration is stored as it is written; `search.routes` joins the prefixes of
-several files.
+`grammars/LANGUAGE/frameworks.toml` lists the calls, decorators and attributes that register something (see
+docs/languages.md). A registration is stored as it is written; `search.routes` joins the prefixes of several files.
 """
 
 from __future__ import annotations
@@ -38,13 +37,12 @@ class Table(NamedTuple):
         reader: `rails` if routes follow conventions that no table can list.
         fixtures: Whether a test's parameters are names of fixtures.
         templates: Suffixes that lead from a template's name in code to the path of its file.
-        controllers: How to recognise controllers and their templates.
-        actions: Methods that answer a route by their name, each as `NAME METHOD PATH`, and the types that have such
-            methods.
-        settings: Settings files with a prefix of all routes, and its pattern.
+        controllers: The rules that recognise controllers and their templates.
+        actions: Types whose methods answer a route by their name, and these methods, each as `NAME METHOD PATH`.
+        settings: Settings files with a prefix of all routes, and the pattern of this prefix.
         fresh: Whether a nameless router that is mounted nowhere serves the root path.
         mounted: Pattern of the paths of files for which `fresh` does not hold.
-        hook: The rows of `hooks_of`.
+        hook: The rows that `hooks_of` reads.
     """
 
     signs: tuple[bytes, ...] = ()
@@ -63,14 +61,13 @@ class Table(NamedTuple):
 
 
 class Hook(NamedTuple):
-    """Methods of a class that a base class from a library calls: `Thread.start` calls `run`.
+    """Hooks: methods of a class that its base class, from a library, calls. `Thread.start` calls the hook `run`.
 
     Attributes:
         callers: The methods of the base class that call the hooks.
-        takers: Functions of the library that call the hooks of an object or class that they are given; None if there
-            are none.
+        takers: Pattern of library functions that take an object or class and call its hooks; None without any.
         names: The names of the hooks.
-        pattern: A regular expression of further names, from `visit_*`.
+        pattern: Pattern of further names of hooks, made from names with a star (`visit_*`).
     """
 
     callers: frozenset[str]
@@ -85,7 +82,7 @@ class Hook(NamedTuple):
 
 @cache
 def table_of(language: str) -> Table:
-    """The table of a language, or else that of templates without a grammar."""
+    """The table of a language; for a template language without a grammar, the table `templates`."""
     try:
         data = shared_table(f"{language}/frameworks")
     except FileNotFoundError:
@@ -99,13 +96,13 @@ def table_of(language: str) -> Table:
 
 
 def _pattern_of(names: Iterable[str]) -> re.Pattern[str]:
-    """A regular expression of names, in which `*` stands for any letters."""
+    """Compile a pattern that matches any of the names, in which `*` stands for any letters, digits or `_`."""
     return re.compile("|".join(re.escape(name).replace(r"\*", r"\w*") for name in names) or "$^")
 
 
 @cache
 def _hooks(language: str) -> dict[str, list[tuple[re.Pattern[str], Hook]]]:
-    """Package ("" for any) to its base classes, each as a pattern of the class name with its hooks."""
+    """Maps each package ("" for any) to its base classes, each as (pattern of the class name, its hooks)."""
     found: dict[str, list[tuple[re.Pattern[str], Hook]]] = {}
     for row in table_of(language).hook:
         methods = row["methods"].split()
@@ -127,13 +124,13 @@ def _hooks(language: str) -> dict[str, list[tuple[re.Pattern[str], Hook]]]:
 
 @cache
 def hook_packages(language: str) -> frozenset[str]:
-    """The packages with base classes that call methods of derived classes."""
+    """The packages that have base classes which call hooks (methods of derived classes)."""
     return frozenset(_hooks(language)) - {""}
 
 
 @cache
 def hook_callers(language: str) -> frozenset[str]:
-    """The library methods that call hooks."""
+    """The names of the library methods that call hooks."""
     return frozenset().union(*(hook.callers for rows in _hooks(language).values() for _, hook in rows))
 
 
@@ -143,9 +140,9 @@ def hooks_of(language: str, base: str) -> tuple[Hook, ...]:
 
     Args:
         language: The language of the file that names the class.
-        base: The dotted name of the base class. A library offers a class in several modules (`django.views.View`,
-            `django.views.generic.base.View`), so only the first part, the package, and the last one are compared. A
-            name without a package matches classes of any package.
+        base: The dotted name of the base class. Only its first part, the package, and its last part are compared, since
+            a library offers a class in several modules (`django.views.View`, `django.views.generic.base.View`). A name
+            without a package matches classes of any package.
     """
     parts = re.split(r"::|[./\\]", base)
     rows = _hooks(language).get(parts[0] if len(parts) > 1 else "", ())
@@ -159,13 +156,14 @@ def registrations(
     symbols: Sequence[Symbol],
     caller: Callable[[int], int],
 ) -> tuple[list[Registration], list[Call]]:
-    """The registrations of a file; and a synthetic call, as an edge of the call graph, for each function registered by
-    name.
+    """(The registrations of a file, a synthetic call for each function that is registered by name).
+
+    A synthetic call is an edge of the call graph for which the code has no call.
 
     Args:
         language: The language of the file.
         captured, finder, symbols: Query matches, scopes and definitions of the file.
-        caller: The innermost function around a byte, as `Call.caller`.
+        caller: Function that returns the innermost function around a byte, as `Call.caller`.
     """
     table = table_of(language)
     source = captured.source
@@ -198,7 +196,7 @@ def registrations(
 
 
 def template_includes(language: str, path: str, source: bytes) -> list[Call]:
-    """A template's includes of other templates, as synthetic calls; for template languages without a grammar."""
+    """A template's includes of other templates, as synthetic calls, for template languages without a grammar."""
     rows = [row for row in table_of(language).texts if re.search(row["files"], path)]
     if not rows:
         return []
@@ -210,7 +208,7 @@ def template_includes(language: str, path: str, source: bytes) -> list[Call]:
 
 
 def _read_texts(source: bytes, caller: Callable[[int], int], rows: Sequence[Row], registry: Registry) -> None:
-    """Add to `registry` what a row's regular expression matches in the text: routers, templates, commands."""
+    """Add to `registry` what the regular expressions of rows match in the text: routers, templates, commands."""
     for row in rows:
         line, end = 1, 0
         for found in re.finditer(row["pattern"].encode(), source):

@@ -59,13 +59,13 @@ _MOST_OPTIONS = 2_000
 
 
 class Arguments(NamedTuple):
-    """The arguments of a call or an attribute, as they are written."""
+    """The arguments of a call or an attribute, as they are written: positional (`given`) and named."""
 
     given: tuple[str, ...]
     named: Mapping[str, str]
 
     def get(self, keys: int | str | list[int | str]) -> str:
-        """The first argument that exists among `keys`, positions (negative ones from the end) or names; "" if none."""
+        """The first argument that exists among `keys`: names, or positions (negative from the end); "" if none does."""
         for key in keys if isinstance(keys, list) else [keys]:
             if isinstance(key, int):
                 if -len(self.given) <= key < len(self.given):
@@ -76,18 +76,15 @@ class Arguments(NamedTuple):
 
 
 class Around:
-    """Reads the context of calls in one file."""
+    """Reads what stands around the calls of one file: groups, routers, decorated definitions."""
 
     def __init__(self, captured: Captures, rows: Mapping[str, Sequence[Row]]) -> None:
-        """Args:
-        captured: The query matches of the file.
-        rows: The rows of the table, by the name of the called function.
-        """
+        """Keep the query matches of the file; `rows` maps the name of a called function to the rows of the table."""
         self._captured, self._rows = captured, rows
         self._constants: dict[str, str | None] = {}
 
     def prefix(self, node: Node, row: Row) -> tuple[str, str]:
-        """The prefix that enclosing groups give to a call's path, and the router that the call is made on."""
+        """(The prefix that enclosing groups give to a call's path, the router that the call is made on)."""
         prefix = self._of_chain(node)
         owner = self.variable_of(node) if row.get("listed") else self._root(node)
         for around in self.calls_around(node):
@@ -100,7 +97,7 @@ class Around:
         return prefix, owner
 
     def calls_around(self, node: Node) -> Iterator[Node]:
-        """The calls whose arguments or block contain a node, the innermost first."""
+        """The calls whose arguments or block contain a node, from the innermost to the outermost."""
         inner, around = node, node.parent
         for _ in range(_HIGHEST):
             if around is None:
@@ -118,7 +115,7 @@ class Around:
         return self.path(self.arguments(call).get(row.get("name", 0)), row) or ""
 
     def _of_chain(self, node: Node) -> str:
-        """The prefix from earlier calls in a call's chain: `a` in `Route::prefix('a')->get(…)`."""
+        """The prefix that earlier calls in a call's chain set: `a` in `Route::prefix('a')->get(…)`."""
         found = ""
         for inner in self._chain(node):
             row = next((one for one in self._rows_of(inner) if one["kind"] == "group" and one.get("chained")), None)
@@ -127,7 +124,7 @@ class Around:
         return found
 
     def _chain(self, node: Node) -> Iterator[Node]:
-        """The receivers of a chain of calls, from the last to the first."""
+        """The receivers in a chain of calls, from the last to the first."""
         for _ in range(_HIGHEST):
             inner = next(filter(None, map(node.child_by_field_name, _OBJECTS)), None)
             if inner is None:
@@ -136,7 +133,7 @@ class Around:
             node = inner
 
     def _root(self, node: Node) -> str:
-        """The variable that a chain of calls starts with; "" if it is a type or a module."""
+        """The variable that a chain of calls starts with; "" if the chain starts with a type or a module."""
         *outer, last = [node, *self._chain(node)]
         if self._captured.text(last) in _SELVES and outer:
             field = self._captured.text(outer[-1])
@@ -159,7 +156,7 @@ class Around:
         return name if name is not None else called
 
     def variable_of(self, node: Node) -> str:
-        """The variable that an expression, or a list that contains it, is assigned to; "" if there is none."""
+        """The variable to which an expression, or a list that contains it, is assigned; "" if it is not assigned."""
         around = node.parent
         for _ in range(_HIGHEST):
             if around is None or around.type in _FUNCTIONS:
@@ -174,7 +171,7 @@ class Around:
         return ""
 
     def decorated_name(self, node: Node) -> Node | None:
-        """The name of the definition that a call decorates; None if it is not a decorator."""
+        """The name of the definition that a call decorates; None if the call is not a decorator."""
         around = node if node.type == "decorator" else node.parent
         if around is None or around.type != "decorator" or around.parent is None:
             return None
@@ -189,7 +186,7 @@ class Around:
     # --- arguments
 
     def arguments(self, node: Node) -> Arguments:
-        """The arguments of a call. The entries of an object or table with options count as named arguments."""
+        """The arguments of a call. Entries of an object or table among the arguments also count as named arguments."""
         group = node.child_by_field_name("arguments") or next(
             (child for child in node.named_children if child.type == "arguments"), None
         )
@@ -210,7 +207,7 @@ class Around:
         return Arguments(tuple(given), named)
 
     def path(self, text: str, row: Row) -> str | None:
-        """The path or name that an expression stands for; None if the row requires a path and it is none."""
+        """The path or name that an expression stands for; None if it stands for no path and the row requires a path."""
         if not text or is_inline(text):
             return None if row.get("needed") else ""
         if len(text) > MOST_TEXT:
@@ -233,13 +230,13 @@ class Around:
         return readable(made) if row.get("regex") else made
 
     def part(self, text: str) -> str:
-        """An operand of a string concatenation, as a part of a path."""
+        """The part of a path that an operand of a string concatenation stands for."""
         found = STRING.fullmatch(text)
         constant = self._constant(text) if found is None else content(found, self._constant)
         return setting(text) if constant is None else constant
 
     def _constant(self, text: str) -> str | None:
-        """The text of a constant that the file assigns exactly once; None for other names."""
+        """The text of a constant that the file assigns exactly once; None for any other name."""
         if text not in self._constants:
             self._constants[text] = constant_of(self._captured.source, text)
         return self._constants[text]

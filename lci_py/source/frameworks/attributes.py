@@ -37,9 +37,9 @@ def read_attributes(
     """Add to `registry` what the attributes of a file register.
 
     Args:
-        source: The file.
-        symbols: Its definitions; a type comes before its members.
-        rows: The rows of the table.
+        source: The file's bytes.
+        symbols: The file's definitions; a type comes before its members.
+        rows: The rows of the table that match attributes.
         mark: Pattern of an attribute's beginning; its group is the attribute's name.
     """
     text = source.decode("utf-8", "replace")
@@ -94,7 +94,7 @@ def _paths(arguments: Arguments, row: Row, source: bytes) -> list[str]:
 
 
 def _methods(row: Row, name: str, arguments: Arguments) -> Iterator[str]:
-    """The HTTP methods that an attribute's name or arguments state; "" for any method."""
+    """The HTTP methods that an attribute's name or arguments state; a single "" stands for any method."""
     said = row.get("method", "")
     text = name.lower() if said == "callee" else arguments.get(said).lower() if said else ""
     verbs = [verb for verb in VERBS if verb in text]

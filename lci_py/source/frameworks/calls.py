@@ -40,7 +40,7 @@ _MADE, _GROUPED = lazily(r"(\w+)\(\)\s*$"), lazily(r"[$&\w]+(?:\.|->)(\w+)\((.*)
 
 @dataclass(frozen=True, slots=True)
 class _Site:
-    """A call that matches a row of the table."""
+    """A call that matches a row of the table, with what the row needs."""
 
     row: Row
     node: Node
@@ -71,7 +71,7 @@ class Calls:
         self._members: list[tuple[_Site, str]] = []
 
     def read(self) -> None:
-        """Read all calls that the table lists, then the functions to which routers are passed."""
+        """Read all calls that the table lists, and then the calls that pass routers to functions."""
         others: list[tuple[Node, Node]] = []
         for captures in self._captured.calls:
             if captures.get("callee") and "call" in captures:
@@ -93,7 +93,7 @@ class Calls:
         self._registry.note(Registration(kind, name, router, target, scope, -1, line))
 
     def _take(self, row: Row, node: Node, callee: Node, receiver: str) -> bool:
-        """Add a call if it registers what the row describes; returns whether it does."""
+        """Add what a call registers, if the row describes the call; returns whether it does."""
         named = self._around.decorated_name(node)
         is_other = row["kind"] == "group" or ("decorates" in row) != (named is not None)
         if is_other or ("on" in row and not re.fullmatch(row["on"], receiver, re.DOTALL)):
@@ -114,7 +114,7 @@ class Calls:
         return bool(getattr(self, f"_{row.get('as', row['kind'])}", self._other)(site))
 
     def _root(self, site: _Site) -> bool:
-        """Add a router that serves the root path, or has a prefix of its own. Returns whether the call makes one."""
+        """Add a router that serves the root path, or has a prefix of its own. Returns True."""
         if "target" in site.row:  # the application
             name = self._versioning(site) if "versions" in site.row else site.name
             self._note("base", name, "", site.row["target"], site.scope, site.line)
@@ -130,7 +130,7 @@ class Calls:
     _base = _root
 
     def _versioning(self, site: _Site) -> str:
-        """The versioning of an application's routes (NestJS): the prefix of a version, and the default versions."""
+        """The versioning of an application's routes (NestJS): the prefix of versions, and the default versions."""
         text, named = site.arguments.get(0), site.arguments.named
         kind = named.get("type", "" if text else "URI").rpartition(".")[2].strip()
         prefix = self._around.part(re.sub(r"^false$", "''", named.get("prefix", "'v'").strip()))
@@ -139,13 +139,13 @@ class Calls:
         return UNKNOWN if re.search(r"\.\.\.|\bprefix\s*[,}]", text) else said
 
     def _versions(self, row: Row, text: str) -> list[str]:
-        """The versions that a row's regular expression finds in a text; [] if none."""
+        """The versions that a row's regular expression finds in a text; [] if it does not match."""
         found = re.search(row.get("versions", "$^"), text)
         parts = split(re.sub(r"^\[|\]$", "", (found[1] or UNKNOWN).strip())) if found else ()
         return [NEUTRAL if part.endswith("NEUTRAL") else self._around.part(part) for part in parts]
 
     def _mount(self, site: _Site) -> bool:
-        """Add the mount of a router below another one. Returns whether the call is a mount."""
+        """Add the mount of a router below another router. Returns whether the call is a mount and nothing else."""
         row, made = site.row, site.row["child"] == "assigned"
         child = self._around.variable_of(site.node) if made else site.arguments.get(row["child"])
         if "finds" in row:
@@ -167,7 +167,7 @@ class Calls:
         return "finds" not in row
 
     def _note_maker(self, kind: str, name: str, owner: str, router: str) -> None:
-        """Note the function that makes a router's variable, if that is assigned once: `users = users_router(db)`."""
+        """Add the function that makes a router, for a variable that is assigned once: `users = users_router(db)`."""
         if not re.fullmatch(r"\w+", router):
             return
         pattern = rb"(?m)^[ \t]*(?:const |let |var )?%s\s*:?=\s*(?:await )?([A-Za-z_][\w.]*)\(" % router.encode()
@@ -208,7 +208,7 @@ class Calls:
         return True
 
     def _resources(self, site: _Site) -> bool:
-        """Add the routes of all actions of a controller (Laravel). Returns whether the call registers them."""
+        """Add the routes of all actions of a controller (Laravel). Returns True."""
         prefix, owner = self._around.prefix(site.node, site.row)
         path = join_paths(prefix, site.name)
         around = site.node.parent
@@ -228,20 +228,23 @@ class Calls:
         return True
 
     def _template(self, site: _Site) -> bool:
-        """Add a template that code shows by its name. Returns whether the call shows one."""
+        """Add a template that code shows by its name. Returns False, since such a call may pass on a router, too."""
         if "outside" in site.row and site.scope >= 0:
             return False
         self._registry.template(site.name, site.row, site.decorated if site.decorated >= 0 else site.scope, site.line)
         return False  # a call like any other
 
     def _fixture(self, site: _Site) -> bool:
-        """Add the fixtures that `usefixtures` names (pytest). Returns whether the call names any."""
+        """Add the fixtures that `usefixtures` names (pytest). Returns True."""
         for text in site.arguments.given:
             self._registry.call("fixture", ("", text.strip("\"'")), site.decorated, site.line)
         return True
 
     def _other(self, site: _Site) -> bool:
-        """Add a listener, a command, an injected function, or the work of a task. Returns whether there was one."""
+        """Add a listener, a command, an injected function, or the work of a task. Returns whether it is a registration.
+
+        The call that starts a task is a call like any other, for which False is returned.
+        """
         row = site.row
         name = site.name or (site.receiver if row["kind"] == "event" else "")
         if site.decorated >= 0:
@@ -261,7 +264,7 @@ class Calls:
         return bool(text)
 
     def _pass_on(self, node: Node, callee: Node) -> None:
-        """Note a function that is given a router and registers routes on it: `users.Register(v1.Group("/users"))`."""
+        """Add a function that takes a router and registers routes on it: `users.Register(v1.Group("/users"))`."""
         given = self._around.arguments(node).given
         for place, text in enumerate(given):
             head = re.match(r"[$&\w]+", text)
@@ -274,7 +277,7 @@ class Calls:
                 self._note("mount", name, head[0], f"{self._captured.text(callee)}({place})", scope, line)
 
     def _inner_group(self, text: str) -> str | None:
-        """The prefix of a group that is made inside an argument; None if there is none."""
+        """The prefix of a group that an argument makes; None if the argument makes no group."""
         found = _GROUPED.match(text)
         rows = self._rows.get(found[1], ()) if found else ()
         row = next((one for one in rows if one["kind"] == "group" or one.get("child") == "assigned"), None)
@@ -292,7 +295,7 @@ class Calls:
         return [word.upper() for word in words] or [site.row.get("default", "")]
 
     def _handlers(self, site: _Site) -> Iterator[tuple[str, str]]:
-        """Pairs of HTTP method and handler of a route."""
+        """The handlers of a route, each as (HTTP method, text of the handler)."""
         text = site.arguments.get(site.row["handler"])
         if len(text) > MOST_TEXT:
             text = "function"  # one without a name
@@ -305,7 +308,7 @@ class Calls:
             yield method, text
 
     def _of_group(self, node: Node, text: str) -> str:
-        """The handler of a route; a bare method name gets the controller of the enclosing group (Laravel)."""
+        """The handler of a route as text. A bare method name gets the controller of the enclosing group (Laravel)."""
         if not re.fullmatch(r"['\"]\w+['\"]", text):
             return text
         for around in self._around.calls_around(node):

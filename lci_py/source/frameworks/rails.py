@@ -21,7 +21,7 @@ _DEPTH = 30
 
 
 class _Around(NamedTuple):
-    """What enclosing blocks say of a route. A member's path is the one before a verb in a block of `member`."""
+    """The context that enclosing blocks give to a route. `member` and `collection` are the paths in such blocks."""
 
     path: str = ""
     module: str = ""
@@ -34,11 +34,11 @@ class _Around(NamedTuple):
 def rails_routes(
     captured: Captures, add: Callable[[str, str, str, str, int, int], None], actions: Sequence[tuple[str, str, str]]
 ) -> None:
-    """Call `add` for each route of a file, with kind, name, router, handler, scope and line.
+    """Read the routes of a file, and call `add` for each.
 
     Args:
         captured: The query matches of the file.
-        add: Receives each route.
+        add: Function that receives a route: kind, name, router, handler, scope and line.
         actions: The actions of resources, from `Registry.actions`.
     """
     reader = _Routes(captured, add, actions)
@@ -57,7 +57,7 @@ class _Routes:
         self._concerns: dict[str, Node] = {}
 
     def read_block(self, node: Node, around: _Around, depth: int) -> None:
-        """Read the routes in the block of a call, or in a statement that contains others."""
+        """Read the routes in the block of a call, or in a statement that contains further statements."""
         block = node.child_by_field_name("block") if node.type == "call" else node
         body = (block.child_by_field_name("body") or block) if block is not None else None
         for child in body.named_children if body is not None and depth < _DEPTH else ():
@@ -105,7 +105,7 @@ class _Routes:
                 self.read_block(self._concerns[name], around, depth + 1)
 
     def _block_scope(self, name: str, given: list[str], options: dict[str, str], around: _Around) -> _Around:
-        """The context for routes in a block of `namespace`, `scope` or `controller`."""
+        """The context for routes in a block of `namespace`, `scope` or `controller`, made from the outer context."""
         if name == "namespace" and given:
             path, module = options.get("path", given[0]), options.get("module", given[0])
         elif name == "scope":
@@ -181,7 +181,7 @@ class _Routes:
         self._add("route", title, "/", f"{owner}Controller.{action}", -1, node.start_point[0] + 1)
 
     def _arguments(self, node: Node) -> tuple[list[str], dict[str, str]]:
-        """The positional and the named arguments of a call, as texts without quotes and colons."""
+        """(The positional arguments of a call, its named arguments), as texts without quotes and colons."""
         group = node.child_by_field_name("arguments")
         given: list[str] = []
         options: dict[str, str] = {}

@@ -20,24 +20,20 @@ _MOST_NAME, _MOST_TARGET = 300, 200
 
 
 class Registry:
-    """The registrations of one file, and synthetic calls: edges to functions that are registered by name."""
+    """Collects the registrations of one file, and synthetic calls: edges to functions that are registered by name."""
 
     def __init__(self, symbols: Sequence[Symbol], controllers: Row | None = None, actions: Row | None = None) -> None:
-        """
-        Args:
-            symbols: The definitions of the file.
-            controllers, actions: The tables of these names, as docs/languages.md describes them.
-        """
+        """Start empty; `controllers` and `actions` are the tables with these names in docs/languages.md."""
         self.registered: list[Registration] = []
         self.calls: list[Call] = []
         self._symbols, self._controllers, self._actions = symbols, controllers, actions or {}
 
     def add(self, kind: str, name: str, router: str, text: str, scope: int, line: int) -> None:
-        """Add a registration of the function that an expression names.
+        """Add a registration of the function that an expression names, and an edge to this function.
 
         Args:
             kind: One of `REGISTRATIONS`.
-            name, router, scope, line: As in `Registration`.
+            name, router, scope, line: The fields of `Registration`.
             text: The expression.
         """
         target = None if is_inline(text) else reference(text)
@@ -47,7 +43,7 @@ class Registry:
             self.call(kind, target, scope, line, f"?{'.'.join(made_by)}" if made_by else "")
 
     def note(self, item: Registration) -> None:
-        """Add a registration; if it names a definition of the file, add an edge as well."""
+        """Add a registration; if it names a definition of the file, add an edge to that definition as well."""
         if len(item.name) > _MOST_NAME or len(item.target) > _MOST_TARGET:
             return
         self.registered.append(item)
@@ -59,18 +55,18 @@ class Registry:
         return self._symbols[symbol].name
 
     def parent(self, symbol: int) -> int:
-        """The index of the enclosing definition; -1 if there is none."""
+        """The index of the definition that encloses a definition; -1 if none does."""
         return self._symbols[symbol].parent
 
     def methods_of_http(self, type_: int) -> list[tuple[str, int]]:
-        """The members of a type whose names are HTTP methods, each with that method."""
+        """The members of a type whose names are HTTP methods, each as (HTTP method, symbol index)."""
         if self._symbols[type_].kind not in TYPE_KINDS:
             return []
         members = [(method_of(one.name), number) for number, one in enumerate(self._symbols) if one.parent == type_]
         return [(method, number) for method, number in members if method]
 
     def fixtures(self, number: int) -> None:
-        """Add the fixtures that a function takes as parameters (pytest)."""
+        """Add the fixtures that the function with index `number` takes as parameters (pytest)."""
         symbol = self._symbols[number]
         for parameter in split(symbol.signature.partition("(")[2].rpartition(")")[0]):
             name = parameter.partition(":")[0].strip()
@@ -78,13 +74,12 @@ class Registry:
                 self.call("fixture", ("", name), number, symbol.line)
 
     def template(self, name: str, row: Row, scope: int, line: int) -> None:
-        """Add a template that a function shows by name. A name without a folder is looked up in the controller's
-        folder.
+        """Add a template that a function shows by name. Without a folder, it is looked up in the controller's folder.
 
         Args:
             name: The template's name in the code.
-            row: Of the table. Names may have dots for slashes, name a partial, or be relative to the file.
-            scope, line: As in `Registration`.
+            row: The row of the table; it says whether the name has dots for slashes, names a partial, or is relative.
+            scope, line: The fields of `Registration`.
         """
         if row.get("dotted"):
             name = name.rpartition("::")[2].replace(".", "/")
@@ -99,13 +94,14 @@ class Registry:
                 self.call("template", ("", path), scope, line)
 
     def actions(self) -> list[tuple[str, str, str]]:
-        """The actions of a resource, each as (name of the method, HTTP method, rest of the path after that of the
-        resource). `{}` in the rest stands for the parameter."""
+        """The actions of a resource, each as (name of the method, HTTP method, path after the resource's path). In the
+        path, `{}` stands for the parameter.
+        """
         parts = [text.split() for text in self._actions.get("methods", ())]
         return [(name, verb, "".join(rest)) for name, verb, *rest in parts]
 
     def routes_by_name(self) -> None:
-        """Add the routes that methods answer by convention of their names (Django REST framework's viewsets)."""
+        """Add the routes of methods that answer a route because of their name (Django REST framework's viewsets)."""
         types = set[str]()  # what is below one is one, too
         for number, symbol in enumerate(self._symbols if "types" in self._actions else ()):
             bases = re.findall(r"\w+", symbol.signature.partition("(")[2]) if symbol.kind in TYPE_KINDS else ()
@@ -118,14 +114,14 @@ class Registry:
                         self.note(Registration("route", title, "", "", symbol.parent, number, symbol.line))
 
     def shown_by_name(self) -> None:
-        """Add, for each controller method, the template with its name: frameworks show it without a call."""
+        """Add, for each controller method, the template of the same name, which frameworks show without a call."""
         for number, symbol in enumerate(self._symbols):
             if symbol.kind in FUNCTION_KINDS:
                 for folder in self._folders(symbol.parent):
                     self.call("template", ("", f"{folder}/{symbol.name}"), number, symbol.line)
 
     def _folders(self, scope: int) -> list[str]:
-        """The template folders of the enclosing controller; [] if there is none."""
+        """The template folders of the controller that encloses the symbol `scope`; [] without a controller."""
         while scope >= 0 and self._controllers is not None:
             symbol = self._symbols[scope]
             found = re.search(self._controllers["pattern"], symbol.qualified_name)
@@ -137,7 +133,11 @@ class Registry:
         return []
 
     def call(self, kind: str, target: tuple[str, str], scope: int, line: int, symbol: str = "") -> None:
-        """Add a synthetic call for an edge. Its target is a receiver and a name, or `symbol`. A `symbol` of `?` and a
-        name gives another target, for when the first resolves to nothing."""
+        """Add a synthetic call, which becomes an edge of the call graph.
+
+        Args:
+            target: (Receiver, name) of the called function.
+            symbol: The symbol index of the called function, or `?` and a name that counts if `target` is not found.
+        """
         receiver, name = target
         self.calls.append(Call(name, receiver, line, scope, REGISTERED - REGISTRATIONS.index(kind), symbol))

@@ -1,4 +1,4 @@
-"""Reads expressions as text: the function that one names, a path in it, its arguments."""
+"""Reads expressions as text: the function that an expression names, the path in it, its arguments."""
 
 from __future__ import annotations
 
@@ -48,8 +48,7 @@ def is_inline(text: str) -> bool:
 
 
 def reference(text: str) -> tuple[str, str] | None:
-    """The receiver and the name of the function that an expression means; None if it names none. Of a wrapped function,
-    as in `csrf_exempt(view)`, it is the inner one."""
+    """(Receiver, name) of the function that an expression means, or None; for `csrf_exempt(view)`, it is `view`."""
     for _ in range(4 if len(text) <= MOST_TEXT else 0):
         text = text.strip().removesuffix(",").removeprefix("&")
         if method := next(filter(None, (pattern.match(text) for pattern in _OF_CLASS)), None):
@@ -71,7 +70,7 @@ def reference(text: str) -> tuple[str, str] | None:
 
 
 def maker(text: str) -> tuple[str, str] | None:
-    """The function that makes a handler, if the expression is a call: `show` for `show(store)`."""
+    """(Receiver, name) of the function that makes a handler: `show` for the call `show(store)`; None without a call."""
     call = _CALL.match(text.strip()[:MOST_TEXT])
     return reference(call["outer"]) if call is not None else None
 
@@ -87,12 +86,12 @@ def split(text: str) -> list[str]:
 
 
 def bracket_content(text: str, start: int) -> str:
-    """The text from `start` up to the bracket that closes the one before it."""
+    """The text from `start` up to the bracket that closes the bracket before `start`."""
     return text[start : _ends(text, start, "")]
 
 
 def _ends(text: str, start: int, sign: str) -> int:
-    """The offset of the first `sign` outside of brackets and quotes; for "", of the closing bracket; else the end."""
+    """The offset of the first `sign` outside of brackets and quotes, else the end; for "", of the closing bracket."""
     depth, quote, at = 0, "", start
     while at < len(text):
         one = text[at]
@@ -114,7 +113,7 @@ def _ends(text: str, start: int, sign: str) -> int:
 
 
 def content(found: re.Match[str], constant: Callable[[str], str | None] = lambda _: None) -> str:
-    """The content of a `STRING` match, with interpolated values replaced by `constant`, or else by `setting`."""
+    """The content of a `STRING` match; interpolated values become the result of `constant`, else of `setting`."""
     text = _FILLED.sub(lambda part: constant(part[0][2:-1]) or setting(part[0][2:-1]), found[2])
     is_formatted = "f" in found[0][: found.start(1) - found.start()].lower()
     return (
@@ -123,17 +122,17 @@ def content(found: re.Match[str], constant: Callable[[str], str | None] = lambda
 
 
 def setting(text: str) -> str:
-    """The placeholder in a path for the value of an expression: `UNKNOWN`.
+    """The placeholder `UNKNOWN`, which stands in a path for the value of an expression.
 
-    The name of a constant or of a field of a configuration follows, as in `…{settings.API}`: `search.routes` looks for
-    its value.
+    If the expression is a constant or a field of a configuration, its name follows, as in `…{settings.API}`:
+    `search.routes` looks for the value.
     """
     found = _SETTING.match(text.strip())
     return f"{UNKNOWN}{{{(found[1] or found[2]).replace('::', '.')}}}" if found else UNKNOWN
 
 
 def constant_of(source: bytes, name: str) -> str | None:
-    """The text of a constant that a file assigns exactly once; None if there is none, or its value is no text."""
+    """The text of a constant that a file assigns exactly once; None if there is no such constant, or it is no text."""
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
         return None
     pattern = rb"(?m)\b%s\b(?:\s*:\s*[&'\w ]+?)?(?:\s+[\w.]+)?\s*:?=(?![=>])\s*([^\n]*)" % re.escape(name.encode())
@@ -153,12 +152,12 @@ def sum_of(text: str) -> list[str]:
 
 
 def readable(path: str) -> str:
-    """A path given as a regular expression, rewritten with named parameters."""
+    """Rewrite a path that is a regular expression as a path with named parameters."""
     return _GROUP.sub(r"<\1>", path).removeprefix("^").removesuffix("$").replace("\\", "")
 
 
 def http_chain(text: str) -> Iterator[tuple[str, str]]:
-    """The calls of a chain that are named like a method of HTTP, with their first arguments: `get(list).post(add)`."""
+    """The calls in a chain whose names are HTTP methods, each as (name, first argument): `get(list).post(add)`."""
     at = 0
     while match := _VERB.search(text, at):
         inner = bracket_content(text, match.end())
@@ -168,19 +167,19 @@ def http_chain(text: str) -> Iterator[tuple[str, str]]:
 
 
 def attributes_of(head: str, mark: str) -> Iterator[tuple[str, str, int]]:
-    """The attributes in a text, each with its name, its arguments and where it starts."""
+    """The attributes in a text, each as (name, arguments, offset where it starts)."""
     for found in re.finditer(mark, head):
         yield found[1], bracket_content(head, found.end()) if found[0].endswith("(") else "", found.start()
 
 
 def method_of(verb: str) -> str:
-    """The HTTP method that a name states; "" for any method."""
+    """The HTTP method that a name states; "" for any method and for other names."""
     verb = verb.removeprefix("Map").upper()
     return verb if verb.lower() in VERBS and verb != "ANY" else ""
 
 
 def route_name(method: str, path: str) -> str:
-    """The name of a route."""
+    """The name of a route: `GET /path`, or just `/path` for any method."""
     path = path if path.startswith((UNKNOWN, "/")) else f"/{path}"
     return f"{method} {path}" if method else path
 

@@ -1,1 +1,1 @@
-"""The files of a repository: walk, ignore rules, git."""
+"""Reads the files of a repository: the walk (which lists them), ignore rules, git, and workspaces."""

@@ -1,4 +1,4 @@
-"""Reads other branches of a repository from git's objects. Nothing is checked out, and none of its programs runs.
+"""Reads other branches of a repository from git's objects. It checks nothing out, and runs no program of theirs.
 
 Only refs, trees and blobs are read, never the work tree or git's index: comparing those would run the filters that the
 repository's configuration names. Objects that a partial clone lacks are not fetched.
@@ -44,7 +44,7 @@ class GitTrouble(Exception):
 
 
 class Tip(NamedTuple):
-    """A branch, by the name that it was asked for."""
+    """A branch or tag under the name that the user gave, and the commit at its tip."""
 
     name: str
     ref: str  # refs/…, "" if nothing has the name
@@ -54,14 +54,14 @@ class Tip(NamedTuple):
 
 
 def _refs_of(name: str) -> list[str]:
-    """The refs that a branch or tag name can mean, in git's order: the first that exists counts."""
+    """The full refs that the name of a branch or tag can mean, in git's order: the first one that exists counts."""
     whole = [name] if name.startswith("refs/") else []
     part = [f"refs/{name}"] if name.startswith(("heads/", "remotes/", "tags/")) else []
     return [*whole, *(place + name for place in _PLACES), *part]
 
 
 def is_ref_name(name: str) -> bool:
-    """Whether a branch can have this name. A name that is not UTF-8 is refused, since it could not be shown."""
+    """Whether a branch can have this name. A name that is not UTF-8 is refused, since the name could not be shown."""
     return 0 < len(name) <= _LONGEST_NAME and _NO_REF.search(name) is None
 
 
@@ -69,7 +69,7 @@ def is_ref_name(name: str) -> bool:
 
 
 def resolve(root: Path, names: Sequence[str]) -> list[Tip]:
-    """The tip of each name: a local branch, else a remote-tracking one, a tag, or a branch that only one remote has."""
+    """The tip of each name: of a local branch, else a remote-tracking one, a tag, or a branch of one remote only."""
     try:
         with Repository(root) as repository:
             found = [repository.tip(name) for name in names]
@@ -97,7 +97,7 @@ def near_misses(root: Path, name: str) -> list[str]:
 
 
 def same_tips(root: Path, names: Sequence[str], known: Sequence[Tip]) -> bool:
-    """Whether the refs still point to the tips in `known`, by git's files alone; False if in doubt."""
+    """Whether each name still has the tip in `known`; False if in doubt. Reads git's files, without running git."""
     was = {tip.name: tip for tip in known}
     refs = {name: [*_refs_of(name), was[name].ref] for name in names if name in was and not was[name].problem}
     now = ref_tips(root, dict.fromkeys(ref for some in refs.values() for ref in some))
@@ -112,7 +112,7 @@ def same_tips(root: Path, names: Sequence[str], known: Sequence[Tip]) -> bool:
 
 
 class Entry(NamedTuple):
-    """A file of a commit."""
+    """A file of a commit: its path, and the id and size of its blob."""
 
     path: str
     oid: str
@@ -120,12 +120,11 @@ class Entry(NamedTuple):
 
 
 class Repository:
-    """Reads the repository around a folder through git. A context manager, which ends its git processes."""
+    """Reads the repository around a folder by running git. A context manager, which ends its git processes."""
 
     def __init__(self, root: Path, *, bare: bool = False) -> None:
-        """Args:
-            root: A folder in a work tree.
-            bare: Whether it is a bare repository instead.
+        """Prepare to read. `root` is a folder in a work tree or, with `bare`, a bare repository.
+
         Raises:
             GitTrouble: There is no work tree.
         """
@@ -147,7 +146,7 @@ class Repository:
                 asked.close()
 
     def tip(self, name: str, refs: Sequence[str] = ()) -> Tip:
-        """The tip of the first of `refs` that exists; by default of the refs that the name can mean."""
+        """The tip of the first of `refs` that exists. By default, `refs` are all refs that the name can mean."""
         if not is_ref_name(name):
             return Tip(name, "", "", "", UNKNOWN)
         for ref in refs or _refs_of(name):
@@ -168,7 +167,7 @@ class Repository:
         """The files of a commit below the root, or only `paths` if they are few.
 
         Returns:
-            Path to the id of the blob, "" for anything but a regular file. Names that are not UTF-8 are left out.
+            Maps paths to ids of blobs, "" for anything but a regular file. Names that are not UTF-8 are left out.
         Raises:
             GitTrouble: Objects are missing, the tree is too large, or git does not answer.
         """
@@ -202,7 +201,7 @@ class Repository:
         return {name[len(self._prefix) :] for name in names if name.startswith(self._prefix)}
 
     def commit(self, revision: str) -> str | None:
-        """The commit that a revision names; None if there is none."""
+        """The id of the commit that a revision names; None if there is no such commit."""
         if not revision or revision.startswith("-") or any(c in revision for c in "\0\n"):
             return None
         ((oid, kind, _),) = self._check([revision + _COMMIT])
@@ -221,7 +220,7 @@ class Repository:
         return [Entry(path, oid, sizes[oid]) for path, oid in sorted(oids.items())]
 
     def contents(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, bytes]]:
-        """Each file with its content.
+        """Pairs of an entry and its content, for each of `entries`.
 
         Raises:
             GitTrouble: A blob is missing, or larger than its entry says.
@@ -239,7 +238,7 @@ class Repository:
                 yield entry, self._reader.take(size + 1)[:-1]
 
     def sizes(self, oids: Sequence[str]) -> dict[str, int]:
-        """The sizes in bytes of the blobs that exist.
+        """Maps the ids of those blobs that exist to their sizes in bytes.
 
         Raises:
             GitTrouble: git ended, as some of its releases do in a partial clone.
@@ -253,7 +252,7 @@ class Repository:
         return found
 
     def blob(self, oid: str, most: int) -> bytes:
-        """A blob's content.
+        """The content of the blob with the id `oid`.
 
         Raises:
             GitTrouble: The blob does not exist, or is larger than `most` bytes.
@@ -262,14 +261,14 @@ class Repository:
         return data
 
     def _check(self, names: Sequence[str]) -> list[tuple[str, str, int]]:
-        """Id, type and size of each object; ("", "", 0) for one that does not exist."""
+        """(id, type, size in bytes) of each object; ("", "", 0) for an object that does not exist."""
         if self._checker is None:
             self._checker = _GitPipe(self._top, ["cat-file", "--batch-check"])
         self._checker.ask(names)
         return [self._checker.answer(name) for name in names]
 
     def _records(self, command: Sequence[str], end: bytes) -> Iterator[bytes]:
-        """The output of a command, split at `end`."""
+        """Run a git command, and split its output at `end`."""
         asked = _GitPipe(self._top, command)
         try:
             asked.ask(())
@@ -279,11 +278,10 @@ class Repository:
 
 
 def contents_at(folder: Path, commit: str, wanted: Callable[[str], bool]) -> list[tuple[str, bytes | None]]:
-    """The files of the work tree around a folder that may differ from a commit, by path, each with its content there;
-    None if the commit does not have it.
+    """(path, content at `commit`) of each file of the work tree that may differ from it; None if `commit` lacks it.
 
     Args:
-        wanted: Whether a path, relative to the folder, is of interest; git is not asked for the contents of others.
+        wanted: Whether a path, relative to the folder, is of interest; other paths are left out.
     Raises:
         GitTrouble: git cannot be run, or does not answer.
     """
@@ -299,7 +297,7 @@ def contents_at(folder: Path, commit: str, wanted: Callable[[str], bool]) -> lis
 
 
 def blob_id(data: bytes, like: str) -> str:
-    """git's id of a blob with this content, by the same hash function as the id `like`."""
+    """git's id of a blob with this content. `like` is any other id of the repository: it tells the hash function."""
     import hashlib  # here, because it takes 2 ms, and most runs look at no branch
 
     head = b"blob %d\0" % len(data)
@@ -309,7 +307,7 @@ def blob_id(data: bytes, like: str) -> str:
 
 
 class _GitPipe:
-    """A git process with pipes to and from it. Reading fails after `STALL_SECONDS` without output."""
+    """A running git process with pipes to and from it. Reading fails after `STALL_SECONDS` without output."""
 
     def __init__(self, top: Path, command: Sequence[str]) -> None:
         environment = git_environment() | {"GIT_CEILING_DIRECTORIES": str(top.parent)}
@@ -327,7 +325,7 @@ class _GitPipe:
         self._ready.register(self._from, selectors.EVENT_READ)
 
     def ask(self, names: Sequence[str]) -> None:
-        """Write one line per name to git's input. Without names, close the input."""
+        """Write each name on a line of its own to git's input. Without names, close the input."""
         try:
             if names:
                 self._to.write(b"".join(name.encode("utf-8", "surrogateescape") + b"\n" for name in names))
@@ -337,7 +335,7 @@ class _GitPipe:
             raise GitTrouble("git ended early") from error
 
     def answer(self, name: str) -> tuple[str, str, int]:
-        """Read one answer of `git cat-file`: id, type and size of an object; ("", "", 0) if it does not exist."""
+        """Read one answer of `git cat-file`: (id, type, size) of an object; ("", "", 0) if there is no such object."""
         line = self._until(b"\n").decode("utf-8", "surrogateescape")
         fields = line[:-1].split(" ")
         if line[:-1] == f"{name} missing" or len(fields) != 3 or not fields[2].isdigit():
@@ -353,7 +351,7 @@ class _GitPipe:
         return data
 
     def records(self, end: bytes) -> Iterator[bytes]:
-        """The rest of the output, split at `end`.
+        """Read the output up to its end, and split it at `end`.
 
         Raises:
             GitTrouble: The output is too long, or git failed.

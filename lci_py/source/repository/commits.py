@@ -1,4 +1,4 @@
-"""The commits of a file, or of some of its lines, from git's log."""
+"""Reads from git's log which commits changed a file, or some lines of a file."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _FORMAT = f"--format={_RECORD}%H{_FIELD}%aI{_FIELD}%an{_FIELD}%s"
 
 
 class Log(NamedTuple):
-    """Commits, the newest first. Their files are relative to the top of the repository, "" where git names none."""
+    """Commits, the newest first. Their paths are relative to the top of the repository, "" if git names none."""
 
     commits: tuple[Commit, ...]
     whole: bool  # whether git had time for all of them
 
 
 def log_of_lines(folder: Path, path: str, first: int, last: int) -> Log:
-    """The commits that changed lines `first` to `last` of a file as HEAD has it, through renames.
+    """The commits that changed lines `first` to `last` of a file. The lines are those at HEAD; renames are followed.
 
     Args:
         folder: A folder in a work tree.
@@ -40,7 +40,7 @@ def log_of_lines(folder: Path, path: str, first: int, last: int) -> Log:
 
 
 def log_of_file(folder: Path, path: str) -> Log:
-    """The commits that changed a file, through renames. Arguments and errors as for `log_of_lines`."""
+    """The commits that changed a file; renames are followed. Arguments and errors as for `log_of_lines`."""
     return _log(folder, "--follow", "--patch", "--no-merges", "HEAD", "--", path)
 
 
@@ -72,11 +72,11 @@ def _parse_record(record: str) -> Commit:
 
 
 def files_of_commits(folder: Path, ids: list[str]) -> dict[str, list[str]]:
-    """The files below `folder` that each commit changed, relative to it; a merge has none.
+    """Maps commit ids to paths of files: those below `folder` that the commit changed, relative to it; [] for a merge.
 
     Raises:
         OSError: git cannot be started, or cannot answer.
-        subprocess.SubprocessError: It took too long.
+        subprocess.SubprocessError: git took too long.
     """
     if not ids:
         return {}
@@ -92,11 +92,11 @@ def files_of_commits(folder: Path, ids: list[str]) -> dict[str, list[str]]:
 
 
 def content_at_head(folder: Path, path: str) -> bytes | None:
-    """The content of a file, relative to `folder`, at HEAD; None if HEAD has none.
+    """The content of a file at HEAD; None if HEAD does not have the file. `path` is relative to `folder`.
 
     Raises:
         OSError: git cannot be started.
-        subprocess.SubprocessError: It took too long.
+        subprocess.SubprocessError: git took too long.
     """
     done = run_git(folder, "cat-file", "blob", f"HEAD:./{path}")
     return done.stdout if done.returncode == 0 else None

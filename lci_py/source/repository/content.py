@@ -1,4 +1,4 @@
-"""Decides by its content whether a file is worth indexing: not if it is binary, minified or generated."""
+"""Decides by a file's content whether the file is worth indexing: not if it is binary, minified or generated."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _CLOSERS = ((b"/*", b"*/"), (b"(*", b"*)"), (b"<!--", b"-->"))
 
 
 def content_reason(path: str, data: bytes, longest: int = LONG_LINE) -> str | None:
-    """Why a file with this path and content is not worth indexing, None if it is.
+    """The reason why a file with this path and content is not worth indexing; None if it is.
 
     "binary": a known suffix, a NUL in the first 8 KiB, or UTF-16/32. "minified" (for the web) and "long_lines" (for
-    other text): a line of more than `longest` bytes; for the web also *.min.* and a mean over 500. "generated": a lock
-    file, a known compiler's suffix, or a marker at the start of a line of the comment that opens the file.
+    other text): a line of more than `longest` bytes; for the web also *.min.*, or over 500 bytes per line on average.
+    "generated": a lock file, a known compiler's suffix, or a line like "@generated" in the comment that opens the file.
     """
     name = path.rpartition("/")[2].lower()
     suffix = name.rpartition(".")[2] if "." in name else ""  # a script called `zip` is no archive

@@ -1,5 +1,5 @@
-"""Files of a repository: reads one safely, converts names as a user or git gives them to paths of the index, and
-recognises folders (examples, benchmarks, documentation, third-party code) whose files rank after the sources.
+"""Reads a file of a repository safely, converts names from a user or git to paths of the index, and recognises folders
+(examples, benchmarks, documentation, third-party code) whose files rank after the sources.
 
 A file, or a folder above it, may have become a link or a FIFO since the walk.
 """
@@ -25,7 +25,7 @@ ALWAYS_SKIPPED = frozenset({".git", ".lci"})
 
 
 def relative_to_root(root: Path, names: Iterable[str]) -> tuple[str, ...]:
-    """Paths relative to the root, POSIX, sorted, each once.
+    """Convert names of files to POSIX paths relative to the root; sorted, each once.
 
     Args:
         root: Absolute and resolved.
@@ -37,9 +37,9 @@ def relative_to_root(root: Path, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def from_root(root: Path | str, full: str) -> str | None:
-    """An absolute path relative to the root, "" for the root itself; None if it lies outside.
+    """Convert an absolute path to one relative to the root, "" for the root itself; None if it lies outside.
 
-    In a workspace, it is the repository's name and the path in that repository.
+    In a workspace, the result is the repository's name and the path in that repository.
     """
     found = os.path.relpath(full, root).replace(os.sep, "/")
     if found.partition("/")[0] != os.pardir:
@@ -71,11 +71,11 @@ _FOLDER = _NO_LINK | os.O_DIRECTORY
 
 
 def open_regular(path: Path | str) -> tuple[int, os.stat_result]:
-    """Open a regular file for reading; returns its descriptor and its `fstat`. A file of a clone may be a link to
-    anywhere, or a FIFO, whose opening would block: both are refused.
+    """Open a regular file for reading; returns (descriptor, `fstat` of it). A link is refused, since it may lead out of
+    a clone, and so is a FIFO, whose opening would block.
 
     Raises:
-        OSError: It cannot be opened, or is no regular file.
+        OSError: The file cannot be opened, or is no regular file.
     """
     handle = os.open(path, _NO_LINK)
     info = os.fstat(handle)
@@ -86,11 +86,11 @@ def open_regular(path: Path | str) -> tuple[int, os.stat_result]:
 
 
 def replace_file(path: str, data: bytes, mode: int | None = None) -> None:
-    """Write a file in one step: whoever reads it meanwhile gets the old or the new content. It keeps its owner and its
-    mode, unless `mode` is given.
+    """Replace a file's content in one step: whoever reads it meanwhile gets the old or the new content. The file keeps
+    its owner and its mode, unless `mode` is given.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     was = os.lstat(path) if os.path.lexists(path) else None
     temporary = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.lci-{os.getpid()}")
@@ -143,7 +143,7 @@ def read_file(root: str, path: str) -> bytes | str:
 
 
 def _read(file: FileIO, size: int) -> bytes:
-    """At most `_MAX_READ` bytes of the content."""
+    """Read at most `_MAX_READ` bytes of an open file."""
     # `read` allocates what it is asked for before it reads, so it is asked for the size that the file had.
     data = file.read(size + 1) or b""
     if len(data) != size:  # the file is changing, or the system returned less than it was asked for
@@ -171,8 +171,7 @@ def _open_below(root: str, path: str) -> int:
 
 
 def _open_member(root: str, name: str) -> int | None:
-    """Open the folder of a workspace's repository, the only kind of link that is followed; None if it is no
-    repository."""
+    """Open the folder of the repository `name` of a workspace, through its link; None if there is no such one."""
     from lci_py.source.repository.workspace import open_member
 
     return open_member(root, name)

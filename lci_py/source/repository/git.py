@@ -1,7 +1,4 @@
-"""Reads the files of a git work tree: its root, branch, commit, refs and exclude files.
-
-Nothing here raises because of the work tree: a file that cannot be read counts as absent.
-"""
+"""Reads git's own files about a work tree: its root, branch, commit, refs and exclude files; or runs git."""
 
 from __future__ import annotations
 
@@ -44,7 +41,7 @@ _ELSEWHERE = frozenset({
 
 
 def git_root(path: Path) -> Path | None:
-    """The nearest of `path` and its parents that holds a `.git` folder or file; None outside a work tree.
+    """The root of the work tree around `path`: the nearest folder that holds a `.git` folder or file; None outside.
 
     A workspace belongs to no work tree, even if git tracks the user's home folder.
     """
@@ -61,19 +58,19 @@ def git_root(path: Path) -> Path | None:
 
 
 def common_dir(root: Path) -> Path | None:
-    """The folder with the refs and info/exclude of the work tree at `root`, which other worktrees share."""
+    """The folder with the refs and info/exclude of the work tree at `root`; linked worktrees share this folder."""
     dirs = _git_dirs(root)
     return dirs[1] if dirs else None
 
 
 def is_cut_off(root: Path, commit: str) -> bool:
-    """Whether the clone is shallow and lacks the parents of this commit, which then seems to add all its files."""
+    """Whether a shallow clone ends at this commit: its parents are missing, so it seems to add all its files."""
     common = common_dir(root)
     return common is not None and commit in (_read(common / "shallow") or "").split()
 
 
 def other_worktrees(root: Path) -> list[Path]:
-    """The other work trees of the repository around `root`, without symlinks, by git's files alone.
+    """The other work trees of the repository around `root`, without symlinks. Reads git's files, without running git.
 
     The main work tree comes first. Files in a clone can name any folder of this machine, so a work tree counts only if
     its own `.git` leads to the same repository, and if that repository lists the work tree at `root`.
@@ -100,7 +97,7 @@ def other_worktrees(root: Path) -> list[Path]:
 
 
 def _real(path: str | Path) -> str:
-    """A path without symlinks; a path that cannot exist (it contains a NUL) is returned unchanged."""
+    """Resolve the symlinks of a path; a path that cannot exist (it contains a NUL) is returned unchanged."""
     try:
         return os.path.realpath(path)
     except (OSError, ValueError):
@@ -113,8 +110,8 @@ def head(root: Path) -> tuple[str | None, str | None]:
     Args:
         root: A folder in a work tree.
     Returns:
-        (commit, branch). The branch is None on a detached HEAD, the commit is None on a branch without commits,
-        both are None outside a work tree and where git keeps its refs in a form not read here (reftable).
+        (commit, branch). The branch is None on a detached HEAD. The commit is None on a branch without commits. Both
+        are None outside a work tree, and if git keeps its refs in a form that is not read here (reftable).
     """
     top = git_root(root)
     dirs = _git_dirs(top) if top else None
@@ -133,7 +130,7 @@ def head(root: Path) -> tuple[str | None, str | None]:
 
 
 def ref_tips(root: Path, refs: Iterable[str]) -> dict[str, str]:
-    """The objects of refs (refs/…) of the work tree around `root`, by git's files alone, without missing refs."""
+    """Maps those of `refs` (refs/…) that exist to object ids. Reads the files of git, without running git."""
     top = git_root(root)
     dirs = _git_dirs(top) if top else None
     if dirs is None:
@@ -151,11 +148,11 @@ def ref_tips(root: Path, refs: Iterable[str]) -> dict[str, str]:
 
 
 def git_command(*arguments: str, hooks: bool = False) -> list[str]:
-    """A git command line that runs no program and no pager.
+    """A git command line with options that keep git from running other programs and a pager.
 
     Args:
         arguments: The command and its arguments; pathspecs are literal.
-        hooks: Whether the command asks where the hooks are. It must not run any.
+        hooks: Whether the command asks where the hooks are. The command must not run any hook.
     """
     settings = ["core.fsmonitor=false", "diff.external=", *([] if hooks else [f"core.hooksPath={os.devnull}"])]
     options = [part for setting in settings for part in ("-c", setting)]
@@ -163,7 +160,7 @@ def git_command(*arguments: str, hooks: bool = False) -> list[str]:
 
 
 def git_environment() -> dict[str, str]:
-    """The environment of a git that never prompts, takes no optional lock and reaches no network."""
+    """Environment variables for git, so that it never prompts, takes no optional lock and reaches no network."""
     kept = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
     return kept | {
         "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",  # the second for a git that ignores the first
@@ -180,7 +177,7 @@ def run_git(
         hooks: As for `git_command`.
     Raises:
         OSError: git cannot be started.
-        subprocess.SubprocessError: It took too long.
+        subprocess.SubprocessError: git took too long.
     """
     import subprocess
 
@@ -191,11 +188,11 @@ def run_git(
 
 
 def git_output(folder: Path, *arguments: str, seconds: float = 5) -> bytes:
-    """The output of git, run as by `run_git`.
+    """Run git as `run_git` does, and return its output.
 
     Raises:
         OSError: git cannot be started, or cannot answer.
-        subprocess.SubprocessError: It took too long.
+        subprocess.SubprocessError: git took too long.
     """
     done = run_git(folder, *arguments, seconds=seconds)
     if done.returncode:
@@ -204,7 +201,7 @@ def git_output(folder: Path, *arguments: str, seconds: float = 5) -> bytes:
 
 
 def git_answer(folder: Path, *arguments: str) -> bytes | None:
-    """The output of git; None if it cannot answer, for whatever reason."""
+    """Run git and return its output; None if git cannot answer, for whatever reason."""
     import subprocess
 
     try:
@@ -214,14 +211,14 @@ def git_answer(folder: Path, *arguments: str) -> bytes | None:
 
 
 class ChangedFile(NamedTuple):
-    """A file that differs, or may differ, from a commit."""
+    """A file of the work tree that differs, or may differ, from a commit."""
 
     path: str  # relative to the folder that was asked about
     blob: str  # git's id of the content in the commit; "" if it had no such file
 
 
 def commit_of(folder: Path, revision: str) -> str | None:
-    """The commit that a revision names; None if there is none, or no git work tree."""
+    """The id of the commit that a revision names; None if there is no such commit, or no git work tree."""
     if revision.startswith("-") or "\0" in revision:
         return None
     return _object(git_answer(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"))
@@ -232,7 +229,7 @@ _OLDEST = (2, 24)
 
 
 def git_problem(folder: Path) -> str:
-    """Why git does not answer about the work tree around a folder, as a clause; "" if it does."""
+    """The reason, as a clause, why git does not answer about the work tree around a folder; "" if git answers."""
     import subprocess
 
     try:
@@ -251,12 +248,12 @@ def git_problem(folder: Path) -> str:
 
 
 def merge_base(folder: Path, commit: str) -> str | None:
-    """The last common commit of HEAD and another one; None if there is none here."""
+    """The id of the last commit that HEAD and `commit` have in common; None if there is none in this clone."""
     return _object(git_answer(folder, "merge-base", commit, "HEAD"))
 
 
 def _object(answer: bytes | None) -> str | None:
-    """The object id in git's answer; None if there is none."""
+    """Take the object id out of git's answer; None if the answer has no id."""
     return None if answer is None else _sha(answer.decode("ascii", "replace"))
 
 
@@ -268,7 +265,7 @@ def changed_since(folder: Path, commit: str) -> list[ChangedFile]:
 
     Raises:
         OSError: git cannot be started, or cannot answer.
-        subprocess.SubprocessError: It took too long.
+        subprocess.SubprocessError: git took too long.
     """
     tree, index, new = (
         git_output(folder, *arguments, seconds=_DIFF_SECONDS)
@@ -311,7 +308,7 @@ def _stat(folder: Path, path: str) -> os.stat_result | None:
 
 
 def _index_time(folder: Path) -> int:
-    """When git's index was written, in nanoseconds."""
+    """The time at which git's index was written, in nanoseconds; 0 if unknown."""
     top = git_root(folder)
     dirs = _git_dirs(top) if top else None
     try:
@@ -321,7 +318,7 @@ def _index_time(folder: Path) -> int:
 
 
 def _is_clean(entry: re.Match[bytes], there: os.stat_result, indexed_at: int) -> bool:
-    """Whether a file is unchanged since git's index recorded it. A file as young as the index may have changed."""
+    """Whether a file is unchanged since git's index recorded it; False if the file is as young as the index."""
     times = [int(entry[name]) * 1_000_000_000 + int(entry[f"{name}_ns"]) for name in ("ctime", "mtime")]
     return (
         times == [there.st_ctime_ns, there.st_mtime_ns]
@@ -340,7 +337,7 @@ def global_excludes(root: Path) -> str:
 
 
 def is_tracked(folder: Path) -> bool:
-    """Whether git tracks a file below `folder`, which may no longer exist. False if git is not installed.
+    """Whether git tracks a file below `folder`. The folder may have been deleted. False if git is not installed.
 
     Running git is too slow for a refresh, so git's index is searched for the folder's name first.
     """
@@ -362,7 +359,7 @@ def is_tracked(folder: Path) -> bool:
 
 
 def _git_dirs(root: Path) -> tuple[Path, Path] | None:
-    """The git folder of this work tree, and the git folder that all work trees of the repository share."""
+    """(git folder of this work tree, git folder that all work trees of the repository share); None if there is none."""
     dot_git = root / ".git"
     if os.path.isdir(dot_git):
         git_dir = dot_git
@@ -376,14 +373,14 @@ def _git_dirs(root: Path) -> tuple[Path, Path] | None:
 
 
 class _Refs:
-    """The refs of a work tree, by git's own files."""
+    """Reads the refs of a work tree from git's own files."""
 
     def __init__(self, git_dir: Path, common: Path) -> None:
         self._git_dir = git_dir
         self._common = common
 
     def sha(self, ref: str) -> str | None:
-        """The object that a ref names, through symbolic refs; None if there is no such ref."""
+        """The id of the object that a ref names; symbolic refs are followed. None if there is no such ref."""
         for _ in range(_MAX_SYMREFS):
             # Refs outside refs/heads (refs/bisect, refs/worktree) may belong to one work tree only.
             text = _read(self._git_dir / ref) or _read(self._common / ref)
@@ -407,7 +404,7 @@ class _Refs:
 
 
 def _symref(text: str) -> str | None:
-    """The ref that `text` points to; None if there is none that is safe to use as a path."""
+    """The ref that a symbolic ref with this text names; None for any other text, or a name unsafe as a path."""
     if not text.startswith("ref:"):
         return None
     ref = text[len("ref:") :].strip()
@@ -426,7 +423,7 @@ def _read(path: Path) -> str | None:
 
 
 def _read_bytes(path: Path, most: int) -> bytes | None:
-    """The first `most` bytes of a regular file. A FIFO or a device would block or never end: it counts as absent."""
+    """The first `most` bytes of a regular file; None if it cannot be read, or is a FIFO or device, which may block."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:

@@ -1,7 +1,7 @@
-"""Git hooks that refresh the index in the background.
+"""Installs git hooks that refresh the index in the background.
 
-lci's part of a hook is a marked block of shell at the start of the file: many hooks end with `exec` or `exit`, so lines
-after those would never run.
+lci adds its commands to a hook as a marked block of shell at the start of the file: many hooks end with `exec` or
+`exit`, so that lines at the end would never run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _GIT_SECONDS = 10
 
 
 class HookState(NamedTuple):
-    """The state of one hook: whether it refreshes the index, and if not, why."""
+    """The state of one hook: whether the hook refreshes the index and, if not, why."""
 
     name: str
     state: Literal["installed", "outdated", "absent", "skipped"]
@@ -44,10 +44,10 @@ def hooks(root: Path, action: str, *, force: bool = False, program: Sequence[str
     Args:
         action: install, uninstall or status.
         force: Write even into a hooks folder that other repositories share.
-        program: The command that runs lci; by default, as this process was started.
+        program: The command that runs lci; by default, the command that started this process.
     Returns:
-        The new state: `folder`, `shared` (whether other repositories use it), `changed` (names of hooks) and `hooks` (a
-            `HookState` each).
+        A dict of the new state: `folder` (of the hooks), `shared` (whether other repositories use it), `changed` (the
+        names of changed hooks), and `hooks` (a `HookState` for each hook).
     Raises:
         HookError: There is no git or no work tree, the folder is shared, a file cannot be written, or hooks could not
             start lci safely.
@@ -76,11 +76,11 @@ def hooks(root: Path, action: str, *, force: bool = False, program: Sequence[str
 
 
 def _program(*, check: bool = False) -> list[str]:
-    """The command that hooks run.
+    """The command by which hooks start lci.
 
     A hook runs in the work tree, whose files may be those of any branch. `python -m lci_py` would import them: Python
-    puts the current folder first on its path. So it is the script `lci`, or Python in isolation (-I), which uses
-    neither the current folder nor PYTHONPATH nor the user's own packages.
+    puts the current folder first on its path. So the command is the script `lci`, or Python in isolation (-I), which
+    uses neither the current folder nor PYTHONPATH nor the user's own packages.
 
     Raises:
         HookError: With `check`: this process was not started as `lci`, and Python in isolation does not find lci_py.
@@ -98,7 +98,7 @@ def _program(*, check: bool = False) -> list[str]:
 
 
 def _block(program: Sequence[str]) -> str:
-    """lci's lines of a hook. A subshell keeps the hook's own `set -e`, `wait` and exit status unaffected."""
+    """The lines of shell that lci adds to a hook. A subshell leaves the hook's `set -e`, `wait` and exit code alone."""
     first = shlex.quote(program[0])
     return f"""{_BEGIN}
 (
@@ -126,7 +126,7 @@ def _look(path: Path, block: str) -> HookState:
 
 
 def _apply(path: Path, block: str) -> bool:
-    """Replace lci's block of a hook by `block` ("" removes it); returns whether the file changed.
+    """Replace the lines that lci has added to a hook by `block` ("" removes them); returns whether the file changed.
 
     A hook that is no shell script, or is not executable, is left alone.
     """
@@ -152,7 +152,7 @@ def _apply(path: Path, block: str) -> bool:
 
 
 def _unfit(path: Path, text: str | None) -> str:
-    """Why lci's block cannot be added to an existing hook; "" if it can."""
+    """The reason why lci's lines cannot be added to an existing hook; "" if they can."""
     text = text or ""
     if text.startswith("#!"):
         words = text[2:].partition("\n")[0].split()
@@ -168,7 +168,7 @@ def _unfit(path: Path, text: str | None) -> str:
 
 
 def _read(path: Path) -> str | None:
-    """A hook's text; "" for an empty file, None if there is no file."""
+    """The text of a hook; "" for an empty file, None if there is no file."""
     try:
         if path.is_symlink():
             raise HookError("is a symbolic link: call `lci hook run` from the file that it leads to")
@@ -195,7 +195,7 @@ def _write(path: Path, text: str, mode: int) -> bool:
 
 
 def _hooks_folder(root: Path) -> tuple[Path, bool]:
-    """The folder that git runs hooks from, and whether it is outside of the repository."""
+    """(folder that git runs hooks from, whether the folder is outside of the repository)."""
     found = _git(root, "--show-toplevel", "--git-common-dir", "--git-path", "hooks").split("\n")
     if len(found) != 3:
         raise HookError(f"{root} is not in a git work tree", hint="run it in a repository, or see --root")

@@ -1,4 +1,4 @@
-"""The ignore files that apply in a folder of a walk."""
+"""Finds the ignore files that apply in each folder of a walk, and decides by them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_IGNORE_BYTES = 1 << 20
 
 
 class Layer(NamedTuple):
-    """An ignore file that applies. Relative to its folder, a path of the walk is `prefix + path[cut:]`."""
+    """An ignore file, and where it applies: its patterns match `prefix + path[cut:]` for a path of the walk."""
 
     rules: IgnoreRules
     prefix: str
@@ -29,14 +29,14 @@ class Layer(NamedTuple):
 
 
 def ignoring(flat: Iterable[Layer], name: str, path: str, is_folder: bool) -> tuple[bool | None, Layer | None]:
-    """The decision of the ignore files about an entry.
+    """Decide by the ignore files whether an entry (a file or folder) is ignored.
 
     Args:
-        flat: The files, the strongest first.
+        flat: The ignore files, the strongest first.
         name: The last part of the path.
-        path: Relative to the root of the walk.
+        path: The path of the entry, relative to the root of the walk.
     Returns:
-        True, with the file that ignores the entry; False if a file re-includes it; None if no file matches.
+        (True, the file that ignores the entry); (False, None) if a file re-includes it; (None, None) if none matches.
     """
     back: bool | None = None
     for layer in flat:
@@ -57,7 +57,7 @@ Layers = tuple[tuple[Layer, ...], ...]
 
 
 def outer_layers(root: Path) -> Layers:
-    """The rules that apply at `root` from files outside of it: those of its parents, and git's exclude files."""
+    """The ignore files outside of `root` that apply at it: those of its parents, and git's exclude files."""
     resolved = root.resolve()
     top = git_root(root) or resolved
     found: list[list[Layer]] = [[], [], []]
@@ -78,14 +78,14 @@ def _upwards(prefix: str) -> str:
 
 
 def layers_inside(layers: Layers, folder: str, relative: str, names: set[str], handle: int) -> Layers:
-    """The rules that apply in a folder.
+    """The ignore files that apply in a folder.
 
     Args:
-        layers: The rules of its parent folder.
+        layers: The ignore files that apply in the parent folder.
         folder: The path of the folder, with a "/" at the end.
-        relative: That path relative to the walk's root; "" for the root itself.
-        names: The names of its entries.
-        handle: An open descriptor of it.
+        relative: The same path relative to the walk's root; "" for the root itself.
+        names: The names of the entries in the folder.
+        handle: An open descriptor of the folder.
     """
     if not layers or names.isdisjoint((*IGNORE_FILES, ".git")):
         return layers
@@ -109,7 +109,7 @@ def _load(
     source: str = "",
     git: bool = True,
 ) -> list[Layer]:
-    """The ignore file at `path`, if it has rules. A symlink, which may lead anywhere, is read only with `follow`."""
+    """Read the ignore file at `path`; empty if it has no rules. A symlink, which may lead anywhere, needs `follow`."""
     # Its type is checked after opening: by then, a regular file may have been replaced by a link or a FIFO.
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
     try:
@@ -136,7 +136,7 @@ def _load_excludes(top: Path, prefix: str, cut: int = 0) -> list[Layer]:
 
 
 def folders_towards(globs: Iterable[str]) -> IgnoreRules:
-    """Rules that match the folders in which one of `globs` can match something."""
+    """Rules that match each folder that may contain, at any depth, an entry that one of `globs` matches."""
     lines: list[str] = []
     for glob in globs:
         segments = glob.removesuffix("/").removeprefix("/").split("/")

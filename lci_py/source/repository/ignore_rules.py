@@ -1,4 +1,4 @@
-"""The patterns of ignore files, and which names and paths they match."""
+"""Parses the patterns of ignore files, and matches names and paths against them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Pattern(NamedTuple):
 
 
 class _Table:
-    """Patterns over one kind of text: names or paths."""
+    """Patterns that are matched against one kind of text: either names or paths."""
 
     __slots__ = ("_ends_by_size", "_regex", "_starts_by_size", "ends", "lasts", "literals", "sources", "starts")
 
@@ -63,12 +63,12 @@ class _Table:
 
     @property
     def regex(self) -> re.Pattern[str]:
-        """The globs of `sources`, compiled on first use: many ignore files are never applied to a file, or a folder."""
+        """The globs as one regular expression, compiled on first use: many ignore files are never applied to a text."""
         self._regex = self._regex or _compile(self.sources)
         return self._regex
 
     def find(self, text: str) -> int:
-        """The index of the last pattern that matches, -1 if none does."""
+        """The index of the last pattern that matches a text; -1 if none does."""
         found = self.literals.get(text, -1)
         if text.endswith(self.ends):
             found = max(found, *(known.get(text[-size:], -1) for size, known in self._ends_by_size.items()))
@@ -82,7 +82,7 @@ class _Table:
 
 
 class IgnoreRules:
-    """The lines of one ignore file, applied to one entry at a time; the folders above it have been checked before.
+    """The rules of one ignore file. They decide about one entry (file or folder), after the folders above it.
 
     pathspec's GitIgnoreSpec matches a path together with its parents, so that `a/**` prunes `a` and a later `!a/b` is
     lost: only pathspec's translation of a single glob is used.
@@ -116,16 +116,16 @@ class IgnoreRules:
         return bool(self._negated)
 
     def match(self, name: str, path: str, is_folder: bool) -> bool | None:
-        """Whether the last matching line is a plain one (True) or a negation (False); None if none matches."""
+        """True if the last matching line ignores the entry, False if it begins with `!`; None if no line matches."""
         found = self._find(name, path, is_folder)
         return None if found < 0 else not self._negated[found]
 
     def line(self, name: str, path: str, is_folder: bool) -> tuple[int, str]:
-        """Number (from 1) and text of the line that decides about an entry; there must be a matching line."""
+        """(number from 1, text) of the line that decides about an entry. At least one line must match the entry."""
         return self._lines[self._find(name, path, is_folder)]
 
     def file_tables(self) -> list[_Table | None]:
-        """The patterns for names of files, and for paths of files."""
+        """[patterns for names of files, patterns for paths of files]; None for no patterns."""
         return self._tables[::2]
 
     def _find(self, name: str, path: str, is_folder: bool) -> int:
@@ -135,7 +135,7 @@ class IgnoreRules:
 
 
 class NameFilter:
-    """The names of files that some ignore files may decide about: asking all of their rules takes ten times as long."""
+    """Says quickly, by a file's name, if any of several ignore files may match it: asking all takes tenfold time."""
 
     def __init__(self, all_rules: Iterable[IgnoreRules]) -> None:
         tables = [table for rules in all_rules for table in rules.file_tables() if table is not None]
@@ -148,7 +148,7 @@ class NameFilter:
         self._all = any(_is_glob(text) for table in tables for text in table.lasts)
 
     def may_match(self, name: str) -> bool:
-        """Whether a rule may match a file of this name."""
+        """Whether a rule of the ignore files may match a file with this name."""
         if name in self._literals or name.endswith(self._ends) or name.startswith(self._starts):
             return True
         for table in self._globs:
@@ -159,7 +159,7 @@ class NameFilter:
 
 @lru_cache(maxsize=256)
 def parse_ignore_file(data: bytes) -> IgnoreRules:
-    """The rules of an ignore file. Cached, since many folders of a repository have the same few lines."""
+    """Parse an ignore file. The result is cached, since many folders of a repository have the same few lines."""
     # Not splitlines(): git ends a line at "\n" only. Surrogates stand for the same bytes as in names on disk.
     lines = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape").split("\n")
     room, kept = _MAX_GLOBS, []
@@ -173,7 +173,7 @@ def parse_ignore_file(data: bytes) -> IgnoreRules:
 
 
 def _parse_line(line: str) -> list[_Pattern]:
-    """The patterns of a line, one of which must match; none if it is empty or a comment."""
+    """The patterns that a line stands for: any one of them may match. [] for an empty line or a comment."""
     line = line.removesuffix("\r")
     bare = line.rstrip(" ")
     line = bare + " " if bare != line and bare.endswith("\\") else bare
@@ -205,7 +205,7 @@ def _is_glob(text: str) -> bool:
 
 
 def _without_set(text: str) -> list[str]:
-    """The texts that `.tab.[ch]` means: at most one set of a few letters and digits; none for any other glob."""
+    """Expand one short set of letters and digits: `.tab.[ch]` is [".tab.c", ".tab.h"]. [] for any other glob."""
     if (found := re.fullmatch(r"([^*?\[]*)\[([A-Za-z0-9]{1,8})\]([^*?\[]*)", text)) is not None:
         return [found[1] + char + found[3] for char in found[2]]
     return [] if _is_glob(text) else [text]
@@ -243,8 +243,7 @@ def _atomic_star(match: re.Match[str]) -> str:
 
 
 def _atomic_folders(regex: str) -> str:
-    """As `_atomic`, for each "**" and the segments up to the next: "**/a/**/a/**/a/**/b" would take exponential
-    time."""
+    """Make each "**" and the segments after it atomic: otherwise "**/a/**/a/**/a/**/b" takes exponential time."""
     first, *parts = regex.split(_FOLDERS)
     if not parts:
         return regex
@@ -254,7 +253,7 @@ def _atomic_folders(regex: str) -> str:
 
 
 def _atomic(regex: str) -> str:
-    """`regex` without backtracking into it; Python has `(?>…)` only from 3.11 on."""
+    """Make `regex` atomic (without backtracking into it); Python has `(?>…)` for this only from 3.11 on."""
     name = f"s{next(_star_numbers)}"
     return f"(?=(?P<{name}>{regex}))(?P={name})"
 

@@ -1,4 +1,4 @@
-"""Explains why the walk leaves a path out, and decides whether it would list a file that does not exist here."""
+"""Explains why the walk leaves a path out, and decides whether the walk would list a file that does not exist here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FOLDER = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_DIRECTORY
 
 
 class IgnoreRule(NamedTuple):
-    """A line of an ignore file."""
+    """A line of an ignore file, with the file and the line number."""
 
     file: str  # for users; relative to the root of the walk if the file is in the tree
     line: int  # from 1 on
@@ -34,10 +34,7 @@ class TreeRules:
     """The rules that apply below a root: the settings' globs, and the ignore files in the work tree."""
 
     def __init__(self, root: Path, options: WalkOptions) -> None:
-        """
-        Raises:
-            BadGlobError: If a glob of `options` is malformed.
-        """
+        """Raises BadGlobError if a glob of `options` is malformed."""
         self._root = root
         self._options = options
         self._globs = GlobRules(options)
@@ -45,7 +42,7 @@ class TreeRules:
         self._folders: dict[str, _Folder | None] = {}
 
     def takes(self, path: str) -> bool:
-        """Whether the walk would list a file with this path, if its size and mode allow it."""
+        """Whether the walk would list a file with this path, provided that its size and mode allow this."""
         if self._options.members is not None:
             name, _, rest = path.partition("/")
             return name in self._members and self._members[name].takes(rest)
@@ -53,7 +50,7 @@ class TreeRules:
         return folder is not None and self._judge(path.rpartition("/")[2], path, False, folder)[0] is None
 
     def rule(self, path: str) -> IgnoreRule | None:
-        """The line of an ignore file that now excludes a path, or a folder above it; None if none does.
+        """The line of an ignore file that excludes a path, or a folder above it; None if no line does.
 
         Args:
             path: Relative to the root, POSIX, with a "/" at the end if it is a folder.
@@ -78,8 +75,7 @@ class TreeRules:
         return self.rule(bare.rpartition("/")[0] + "/") if folder.inherited.reason and "/" in bare else None
 
     def _folder_of(self, path: str) -> tuple[_Folder | None, str]:
-        """The folder that contains a path; None, with the outermost folder that is not entered, if the walk skips
-        it."""
+        """(folder that contains `path`, its path); (None, outermost folder that the walk skips) if it is skipped."""
         at = ""
         folder = self._top
         for part in path.split("/")[:-1]:
@@ -110,7 +106,7 @@ class TreeRules:
         return self._globs.judge(name, path, is_folder, flat, outer.inherited)
 
     def _with_files(self, folder: _Folder, relative: str) -> _Folder | None:
-        """A folder with its ignore files, if it exists; None if it is a nested repository that the walk leaves out."""
+        """Add the ignore files in a folder to its rules; None if it is a nested repository that the walk leaves out."""
         handle = -1
         try:
             handle = os.open(self._root, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)

@@ -1,4 +1,4 @@
-"""Lists the files of a repository by ignore rules, as git and ripgrep do, with a reason for each one left out."""
+"""Lists the files of a repository by ignore rules, as git and ripgrep do, and says why each other file is left out."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _OPEN_FOLDER = _OPEN_ROOT | os.O_NOFOLLOW
 
 @dataclass(frozen=True, slots=True)
 class WalkOptions:
-    """Exclusions beyond ignored files. Globs are written as in .gitignore, relative to the root."""
+    """Options of a walk: what it leaves out besides ignored files. Globs are as in .gitignore, relative to the root."""
 
     max_file_bytes: int = 2_000_000
     include: tuple[str, ...] = ()  # brings hidden files back; it does not restrict the walk
@@ -69,7 +69,7 @@ class WalkOptions:
 
 
 class Member(NamedTuple):
-    """A repository of a workspace, which is walked by its own rules."""
+    """A repository of a workspace. It is walked with options of its own."""
 
     name: str
     folder: str
@@ -78,7 +78,7 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WalkResult:
-    """The files and the skipped entries of a walk, both sorted by path; the path of a skipped folder ends in "/"."""
+    """The files that a walk lists and those it skips, both sorted by path. The path of a skipped folder ends in "/"."""
 
     files: tuple[FileEntry, ...]
     skipped: tuple[Skip, ...]
@@ -89,7 +89,7 @@ class WalkResult:
     rules: tuple[tuple[str, int], ...] = ()
 
     def nested(self) -> list[str]:
-        """The folders of nested repositories that were left out."""
+        """The paths of nested repositories that the walk left out."""
         return [skip.path for skip in self.skipped if skip.reason == NESTED and skip.path.endswith("/")]
 
 
@@ -115,13 +115,13 @@ def walk(
     Args:
         root: An existing folder, or a symlink to one.
         options: Limits and globs. An `allow` glob without a folder in it (`*.gen.py`) can match anywhere, so ignored
-            folders are searched for it, and what is left out there is counted file by file.
-        most: The number of files and of bytes at which to give up. The first number also limits the folders.
+            folders are searched for it, and each file that is left out there is counted.
+        most: (files, bytes): the numbers at which to give up. The number of files also limits the folders.
         report: Called after each folder, with the number of files so far.
     Raises:
         BadPathError: If `root` is missing, not a folder, or unreadable.
         BadGlobError: If a glob of `options` is malformed.
-        TooLargeError: There are more files than `most`.
+        TooLargeError: The tree has more than `most`.
     """
     try:
         os.scandir(root).close()
@@ -151,7 +151,7 @@ def walk(
 def _walk_members(
     root: Path, listed: tuple[Member, ...], most: tuple[int, int] | None, report: Callable[[int], None] | None
 ) -> WalkResult:
-    """The files of all repositories of a workspace, each path prefixed by the repository's name."""
+    """Walk all repositories of a workspace. Each path in the result begins with the repository's name."""
     files: list[FileEntry] = []
     skipped: list[Skip] = []
     folders, rules = [("", os.stat(root).st_mtime_ns)], []
@@ -184,14 +184,14 @@ def _walk_members(
 
 
 def member_options(root: Path) -> WalkOptions:
-    """The default walk options of a root: in a workspace, by the rules of each repository."""
+    """The default walk options of a root. For a workspace, they name its repositories, each with default options."""
     if not is_workspace(root):
         return WalkOptions()
     return WalkOptions(members=tuple(Member(*item, WalkOptions()) for item in members(root).items()))
 
 
 class FolderState(NamedTuple):
-    """The state that the entries of a folder inherit from it."""
+    """The part of a folder's state that its entries (files and folders) inherit."""
 
     reason: str | None = None  # why the folder is left out, if it is walked for `include` or `allow` only
     included: bool = False  # whether one of these globs matched it
@@ -202,13 +202,10 @@ NOTHING = FolderState()
 
 
 class GlobRules:
-    """Applies the settings' globs together with the ignore files in force. False if there are no globs."""
+    """Applies the settings' globs together with the ignore files. Its truth value is False without globs."""
 
     def __init__(self, options: WalkOptions) -> None:
-        """
-        Raises:
-            BadGlobError: If a glob of `options` is malformed.
-        """
+        """Raises BadGlobError if a glob of `options` is malformed."""
         self._exclude = IgnoreRules(options.exclude, strict=True)
         self._include = IgnoreRules((*options.include, *options.allow), strict=True)
         self._holds_included = folders_towards((*options.include, *options.allow))
@@ -222,7 +219,7 @@ class GlobRules:
         return bool(self._exclude or self._include)
 
     def inside_nested(self, name: str, path: str, inherited: FolderState) -> FolderState | None:
-        """The state that the entries of a nested repository inherit; None if nothing in it is included."""
+        """The state that the entries of a nested repository inherit; None if no glob includes anything in it."""
         if inherited.included:  # walked like any folder, unless an ignore file would have kept it out
             return inherited if inherited.reason else NOTHING
         if self._include and self._holds_included.match(name, path, True):
@@ -232,7 +229,7 @@ class GlobRules:
     def judge(
         self, name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], outer: FolderState
     ) -> tuple[str | None, FolderState]:
-        """Why an entry is left out (None if it is listed); and, for a folder, the state that its entries inherit."""
+        """(reason why an entry is left out, None if it is listed; state that the entries of a folder inherit)."""
         if self._exclude and self._exclude.match(name, path, is_folder):
             return "excluded", outer
         rule = _rule(name, path, is_folder, flat, self._hidden)
@@ -269,7 +266,7 @@ class _Walker:
         self._globs = GlobRules(options)
 
     def visit(self, folder: _Folder, pending: list[_Folder]) -> None:
-        """Check every entry of `folder`; folders to visit are added to `pending`."""
+        """Check every entry of `folder`: record the files, and append the folders that remain to visit to `pending`."""
         try:
             handle = os.open(folder.path, _OPEN_FOLDER if folder.relative else _OPEN_ROOT)
         except OSError as error:
@@ -304,10 +301,9 @@ class _Walker:
             os.close(handle)
 
     def _is_mounted(self, folder: _Folder) -> bool:
-        """Whether a folder whose inode differs from its parent's listing is a mount; otherwise it was replaced
-        meanwhile.
+        """Whether a folder whose inode differs from its parent's listing is a mount; False if it was replaced.
 
-        A folder above may have become a link that leads out of the root.
+        The whole path is checked: a folder above may have become a link that leads out of the root.
         """
         return os.path.realpath(folder.path) == os.path.join(self._root, folder.relative.rstrip("/"))
 
@@ -344,7 +340,7 @@ class _Walker:
                 self.skipped.append(Skip(_printable(path) + "/" * is_folder, reason))
 
     def _take(self, entry: os.DirEntry[str], path: str, handle: int) -> str | None:
-        """Add a file to the listed files; or return why it is skipped."""
+        """Add a file to `files`, and return None; or return the reason why the file is skipped."""
         info = entry.stat(follow_symlinks=False)
         mode = info.st_mode
         if not stat.S_ISREG(mode):
@@ -365,7 +361,7 @@ def _name_filter(flat: tuple[Layer, ...]) -> NameFilter:
 
 
 def _rule(name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], hidden: bool) -> str | None:
-    """Why an entry is excluded: "ignored" by an ignore file, or "hidden" by its name; None if it is not."""
+    """The reason why an entry is excluded: "ignored" by an ignore file, "hidden" by its name; None if it is not."""
     verdict = ignoring(flat, name, path, is_folder)[0] if flat else None
     if verdict is not None:
         return "ignored" if verdict else None
@@ -373,10 +369,10 @@ def _rule(name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], hidden
 
 
 def nested_since(handle: int) -> int | None:
-    """The st_mtime_ns of an open folder's `.git` file; None if it has none, or if `.git` is a folder.
+    """The st_mtime_ns of the `.git` file in an open folder; None if there is no `.git`, or if `.git` is a folder.
 
-    A linked worktree and a submodule have such a file: their files belong to another work tree. A plain repository has
-    a folder, and its files belong to the enclosing tree, as for ripgrep: a folder of clones is searched as a whole.
+    A linked worktree and a submodule have a `.git` file: their files belong to another work tree. A plain repository
+    has a `.git` folder; its files belong to the enclosing tree, as for ripgrep: folders of clones are searched as one.
     """
     try:
         info = os.stat(".git", dir_fd=handle, follow_symlinks=False)

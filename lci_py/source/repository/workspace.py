@@ -1,4 +1,4 @@
-"""Workspaces: folders of this user with a link to each of several repositories, which are searched as one tree.
+"""Finds and reads workspaces: folders with a link to each of several repositories, which are searched as one tree.
 
 A workspace is a folder `NAME` in the user's data folder. Each symbolic link in it is a member: the link's name is the
 repository's name, its target the repository. Only these links are ever followed, because only `lci workspace` creates
@@ -28,7 +28,7 @@ _THROUGH = _LINKLESS | getattr(os, "O_PATH", os.O_RDONLY)
 
 
 def workspaces_folder() -> Path:
-    """The folder of all workspaces, without links: in LCI_DATA_DIR, else in the user's data folder for lci."""
+    """The folder that contains all workspaces, without links: in LCI_DATA_DIR, else the user's data folder for lci."""
     chosen = os.environ.get(DATA_VARIABLE)
     base = Path(chosen) if chosen and os.path.isabs(chosen) else user_folder("data")
     return Path(os.path.realpath(base / FOLDER))
@@ -39,7 +39,7 @@ _LINUX_FOLDERS = {"cache": "~/.cache", "config": "~/.config", "data": "~/.local/
 
 
 def user_folder(kind: str) -> Path:
-    """The user's folder for lci: of `cache`, `config` or `data`."""
+    """The user's folder for those files of lci that are of one kind: `cache`, `config` or `data`."""
     if sys.platform == "linux":  # what platformdirs returns; importing it takes longer than some queries
         base = os.environ.get(f"XDG_{kind.upper()}_HOME", "").strip()
         return Path(base if os.path.isabs(base) else os.path.expanduser(_LINUX_FOLDERS[kind]), "lci")
@@ -50,7 +50,7 @@ def user_folder(kind: str) -> Path:
 
 
 def is_workspace(root: Path | str) -> bool:
-    """Whether a root, which is absolute and without links, is a workspace of this user that no other can write to."""
+    """Whether `root` is a workspace of this user that nobody else can write to. It must be absolute, without links."""
     folder = os.path.dirname(root)
     # The name alone rules out nearly every root, at no cost.
     if os.path.basename(folder) != FOLDER:
@@ -63,7 +63,7 @@ def is_workspace(root: Path | str) -> bool:
 
 
 def index_command(root: Path | str) -> str:
-    """The command that refreshes the index of a root."""
+    """The command line that refreshes the index of a root."""
     return f"lci index --workspace {os.path.basename(root)}" if is_workspace(root) else "lci index"
 
 
@@ -76,7 +76,7 @@ def _is_private(folder: str) -> bool:
 
 
 def members(root: Path | str) -> dict[str, str]:
-    """Name and folder of every repository of a workspace, sorted by name; empty if the workspace has been removed."""
+    """Maps the names of a workspace's repositories to their folders, sorted by name; {} if the workspace is gone."""
     try:
         with os.scandir(root) as entries:
             found = {entry.name: os.readlink(entry.path) for entry in entries if entry.is_symlink()}
@@ -95,7 +95,7 @@ WHY = {
 
 
 def member_problem(target: str) -> str | None:
-    """Why the folder of a member cannot be read, as one of the walk's reasons; None if it can."""
+    """The reason, one of the walk's `REASONS`, why the folder of a repository cannot be read; None if it can."""
     if not os.path.lexists(target):
         return "vanished"
     if os.path.realpath(target) != target:
@@ -106,15 +106,17 @@ def member_problem(target: str) -> str | None:
 
 
 def missing(root: Path | str) -> dict[str, tuple[str, str]]:
-    """The members that cannot be read: name to folder and reason."""
+    """Maps the names of repositories that cannot be read to (folder, reason)."""
     return {name: (target, why) for name, target in members(root).items() if (why := member_problem(target))}
 
 
 def open_member(root: str, name: str) -> int | None:
-    """A descriptor of a member's folder; None if `root` is no workspace. No link above the folder is followed.
+    """Open the folder of a workspace's repository, and return its descriptor; None if `root` is no workspace.
+
+    No link above the folder is followed.
 
     Raises:
-        OSError: There is no such member, or its folder cannot be opened.
+        OSError: There is no such repository, or its folder cannot be opened.
     """
     if not is_workspace(root):
         return None
@@ -133,12 +135,12 @@ _T = TypeVar("_T")
 
 
 def of_each_repository(root: Path, ask: Callable[[Path, str], _T]) -> tuple[list[_T], tuple[str, ...] | None]:
-    """Ask something about the repository of a root, or about each one of a workspace.
+    """Call `ask` for the repository of a root, or for each repository of a workspace.
 
     Args:
-        ask: Called with the folder of a repository, and the prefix of its paths in the workspace, else "".
+        ask: A function of the folder of a repository and the prefix of its paths in the workspace ("" outside).
     Returns:
-        The answers; and the repositories of the workspace that cannot answer, None if the root is no workspace.
+        (answers, names of the repositories that cannot answer); None instead of names if the root is no workspace.
     Raises:
         UsageError: The repository cannot answer, or none of a workspace can.
     """
@@ -157,7 +159,7 @@ def of_each_repository(root: Path, ask: Callable[[Path, str], _T]) -> tuple[list
 
 
 def inside(root: Path | str, full: str) -> str | None:
-    """An absolute path, relative to the root of the workspace; None if none of its repositories contains it."""
+    """Convert an absolute path to one relative to the workspace; None if no repository of the workspace contains it."""
     for name, target in sorted(members(root).items(), key=lambda item: -len(item[1])):  # of nested ones the inner
         if full == target or full.startswith(target.rstrip("/") + "/"):
             return (name + full[len(target.rstrip("/")) :]).rstrip("/")

@@ -1,4 +1,4 @@
-"""Creates, changes and lists workspaces, for `lci workspace` and --workspace."""
+"""Creates, changes and lists workspaces, for the command `lci workspace` and the flag --workspace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BAD = re.compile(r'[\x00-\x1f\x7f-\x9f\ud800-\udfff/\\*?\[\]:"]|^[.\s!#-]|\s$')
 
 
 class Workspace(NamedTuple):
-    """A workspace, and its repositories by name."""
+    """A workspace. `repositories` maps names to folders."""
 
     name: str
     root: Path
@@ -28,7 +28,7 @@ class Workspace(NamedTuple):
 
 
 def workspaces() -> list[Workspace]:
-    """All workspaces of the user, by name."""
+    """All workspaces of the user, sorted by name."""
     folder = workspaces_folder()
     names = sorted(os.listdir(folder)) if folder.is_dir() else []
     return [
@@ -39,10 +39,10 @@ def workspaces() -> list[Workspace]:
 
 
 def workspace(name: str) -> Workspace:
-    """The workspace with this name. `all` has the repositories of all, and is created if there are several.
+    """The workspace with this name. `all` means the only workspace, or one with the repositories of all workspaces.
 
     Raises:
-        UsageError: There is no workspace of that name.
+        UsageError: There is no workspace with that name.
     """
     known = workspaces()
     if not known:
@@ -56,12 +56,14 @@ def workspace(name: str) -> Workspace:
 
 
 def add(name: str, paths: Sequence[str], called: str | None = None) -> tuple[Workspace, dict[str, str]]:
-    """Add repositories to a workspace, which is created if necessary; returns it, and the added repositories.
+    """Add repositories to a workspace, which is created if necessary.
 
     Args:
-        name: The workspace.
-        paths: Folders.
-        called: The name of a single repository; by default that of its folder.
+        name: The name of the workspace.
+        paths: The folders of the repositories.
+        called: The name for a single repository; by default, the name of its folder.
+    Returns:
+        (workspace, added repositories as a dict from names to folders).
     Raises:
         BadPathError: A path is no readable folder, or lies where it cannot be a repository.
         UsageError: A name is invalid or taken. Then nothing is added.
@@ -103,12 +105,12 @@ def add(name: str, paths: Sequence[str], called: str | None = None) -> tuple[Wor
 
 
 def remove(name: str, names: Sequence[str]) -> tuple[Workspace, dict[str, str]]:
-    """Take repositories out of a workspace, by name or folder; without any, remove the workspace and its index.
+    """Remove repositories from a workspace; without `names`, remove the workspace and its index.
 
-    The repositories themselves are not touched.
+    `names` are names or folders. The repositories themselves are not touched. Returns (workspace, what was removed).
 
     Raises:
-        UsageError: The workspace has none of these.
+        UsageError: The workspace has no repository with one of the names.
     """
     held = workspace(name) if name != ALL else None
     if held is None:
@@ -131,10 +133,10 @@ def remove(name: str, names: Sequence[str]) -> tuple[Workspace, dict[str, str]]:
 
 
 def _folder(path: str) -> str:
-    """A folder's path without links.
+    """Resolve the links of a folder's path.
 
     Raises:
-        BadPathError: It cannot be a repository.
+        BadPathError: The folder cannot be a repository of a workspace.
     """
     target = os.path.realpath(path) if path and "\0" not in path else ""
     if not os.path.isdir(target):
@@ -153,7 +155,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Whether one of two folders contains the other's files; a submodule or a linked worktree does not count."""
+    """Whether one of two folders contains the other's files. A submodule or a linked worktree does not count."""
     inner, outer = (one, other) if len(one) > len(other) else (other, one)
     if not _is_below(inner, outer):
         return False
@@ -175,7 +177,7 @@ def _make(root: Path) -> None:
 
 
 def _union(known: Iterable[Workspace]) -> Workspace:
-    """A workspace with the repositories of all workspaces, each once."""
+    """Create or update the workspace `all`, with the repositories of all workspaces, each once."""
     wanted: dict[str, str] = {}
     for one in known:
         for name, target in one.repositories.items():

@@ -1,7 +1,7 @@
-"""Finds contradictions within a file: a comment that states another default than the code beside it, and a key that is
-given twice.
+"""Finds contradictions within a file: a comment that states another default than the code, or a key that occurs twice.
 
-Both sides are in one file, so they are compared when it is indexed; the index stores only differences.
+Both sides of a contradiction are in one file, so they are compared when it is indexed; the index stores only
+differences.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _LONG_TOKEN = lazily(r"(?=\S*\d)(?=\S*[A-Za-z])[A-Za-z0-9+/=_-]{20,}$")
 
 
 def claims_of(language: str, path: str, source: bytes, symbols: Sequence[Symbol]) -> Iterator[Claim]:
-    """The defaults in comments that differ from the code beside them, at most `MAX_CLAIMS`, in the order of lines.
+    """The contradictions in a file, as pairs of claims: a default in a comment, and a different default in the code.
 
-    Values that may be credentials are left out.
+    At most `MAX_CLAIMS` claims, in the order of lines. Values that may be credentials are left out.
 
     Args:
         path: Relative to the root. Tests, examples and third-party code have no claims.
@@ -54,7 +54,7 @@ def claims_of(language: str, path: str, source: bytes, symbols: Sequence[Symbol]
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Whether a value may be a credential, which must be neither stored nor shown."""
+    """Whether a value, by its text and its name, may be a credential, which must be neither stored nor shown."""
     words = set(parts(name))
     if words & _ALWAYS_SECRET:
         return True
@@ -71,7 +71,7 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=8)  # asked for the key of a record, and then by its extraction
 def is_own_code(path: str, language: str) -> bool:
-    """Whether a file is code of the program itself. Part of the key of its record in the cache."""
+    """Whether a file is the program's own code: no test, example or text. Its record's cache key contains this."""
     from lci_py.source.syntax.languages import TEXT, is_test  # a reader of the index needs no grammars
 
     in_documents = _pattern("documents").search(path)  # where code only shows how something is used
@@ -79,7 +79,7 @@ def is_own_code(path: str, language: str) -> bool:
 
 
 def is_elsewhere(path: str) -> bool:
-    """Whether a file says nothing about this project: it is an example, third-party code, history or a translation."""
+    """Whether a file is not about this project itself: an example, third-party code, history or a translation."""
     folder, _, base = path.rpartition("/")
     is_example = "example" in base.lower().partition(".")[0]
     return is_example or bool(_pattern("elsewhere").search(f"{folder}/") or _pattern("bundler").search(base))

@@ -1,4 +1,4 @@
-"""Defaults in code: of parameters, of flags of a command line, and in tables.
+"""Finds defaults in code: of parameters, of flags of a command line, and in tables.
 
 Each pattern matches up to the start of the value; one shared pattern, which is slow to compile, then reads the literal.
 """
@@ -22,7 +22,7 @@ _KEYWORD = lazily(r"(?<![\w.:])(\w{2,100}):\s*")
 
 
 def parameters_of(language: str, signature: str) -> Iterator[tuple[str, str]]:
-    """Names and defaults of the parameters in a signature."""
+    """(name, default) of each parameter in a signature that has a default."""
     pattern, sign = (_KEYWORD, ":") if has_rule(language, "keyword_defaults") else (_PARAMETER, "=")
     for found in pattern.finditer(signature) if sign in signature else ():
         if form := literal_at(signature, found.end())[0]:
@@ -34,7 +34,7 @@ Given = tuple[int, str, str]
 
 
 def flags(language: str, source: bytes) -> Iterator[Given]:
-    """The defaults of command-line flags, in the order of the text; flags keep their dashes."""
+    """The defaults of command-line flags as (offset, flag with its dashes, default), in the order of the text."""
     text: str | None = None
     found: list[Given] = []
     for row in table_of(language).get("flag_defaults", ()):
@@ -47,7 +47,7 @@ def flags(language: str, source: bytes) -> Iterator[Given]:
 
 
 class Lines:
-    """Converts offsets to line numbers; offsets must ascend."""
+    """Converts offsets in a text to line numbers. The offsets must be passed in ascending order."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at, self._line = text, 0, 1
@@ -59,8 +59,10 @@ class Lines:
 
 
 def _matches(pattern: str, text: str) -> Iterator[Given]:
-    """The defaults that a pattern finds. Its group `flag` is a flag without its dashes, or its group `field` is a field
-    whose flag has the same name; the default is the literal after the match."""
+    """The defaults of flags that a pattern matches; each default is the literal after the match.
+
+    The pattern has a group `flag` (a flag without its dashes) or `field` (a field whose flag has the same name).
+    """
     for found in re.finditer(pattern, text):
         groups = found.groupdict()
         flag = groups.get("flag") or groups["field"].replace("_", "-")
@@ -76,7 +78,7 @@ _MAX_CALL = 700
 
 
 def _arguments(text: str) -> Iterator[Given]:
-    """Options of argparse, optparse, click, typer, commander and yargs."""
+    """The defaults of options in calls of argparse, optparse, click, typer, commander and yargs."""
     for found in _CLI_CALL.finditer(text):
         call = _call_arguments(text, found.end())
         flags = _LONG.findall(call)
@@ -94,7 +96,7 @@ def _arguments(text: str) -> Iterator[Given]:
 
 
 def call_at(text: str, line: int, name: str) -> tuple[str, int]:
-    """The arguments of the call that names a flag on or after a line, and where they start; "" if there is none.
+    """(arguments, offset of them) of the call that names a flag on or after a line; ("", line) if there is none.
 
     Args:
         line: The offset of the line.
@@ -106,7 +108,7 @@ def call_at(text: str, line: int, name: str) -> tuple[str, int]:
 
 
 def _call_arguments(text: str, start: int) -> str:
-    """The arguments of a call up to its closing bracket, or `_MAX_CALL` characters of them."""
+    """The text of a call's arguments, from `start` to the closing bracket; at most `_MAX_CALL` characters."""
     text = text[start : start + _MAX_CALL]
     depth = 1
     for found in re.finditer(r"[()]", text):
@@ -122,7 +124,7 @@ _MAX_TABLE = 6_000
 
 
 def tables(text: str) -> Iterator[Given]:
-    """The fields of objects named after defaults: `var DefaultConfig = Config{Size: 5}`, `fn default() -> Self {`."""
+    """The defaults in objects named after defaults: `var DefaultConfig = Config{Size: 5}`, `fn default() -> Self {`."""
     end = 0
     for table in _TABLE.finditer(text):
         if table.start() < end:

@@ -1,7 +1,7 @@
-"""Defaults in comments, docstrings and help texts that differ from the code they belong to.
+"""Finds defaults in comments, docstrings and help texts that differ from the code they belong to.
 
 Both sides are in one file, so they are compared when it is indexed, and only differences are kept: a claim `comment`
-and a claim `beside`, of one name.
+(the default in the text) and a claim `beside` (the default in the code), both with the same name.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _Numbered = list[tuple[int, str]]
 
 
 def contradicting_claims(language: str, source: bytes, symbols: Sequence[Symbol]) -> Iterator[Claim]:
-    """The defaults in comments and help texts that differ from the code they belong to."""
+    """Pairs of claims: a default in a comment or help text, and the different default in the code it belongs to."""
     telling = _telling(source)
     if not telling:
         return
@@ -96,7 +96,7 @@ def contradicting_claims(language: str, source: bytes, symbols: Sequence[Symbol]
 
 
 def _has_default(language: str, symbols: Sequence[Symbol], symbol: Symbol) -> bool:
-    """Whether the value of a definition may be a default. An object may be passed to a library."""
+    """Whether the value of a definition may be a default. A property of an unrelated object may be something else."""
     if symbol.kind == "property" and has_rule(language, "taken_apart") and "=" not in symbol.signature:
         own = symbols[symbol.parent] if symbol.parent >= 0 else None
         return own is None or own.kind in TYPE_KINDS or "default" in own.name.lower()
@@ -104,7 +104,7 @@ def _has_default(language: str, symbols: Sequence[Symbol], symbol: Symbol) -> bo
 
 
 def _telling(source: bytes) -> list[int]:
-    """The lines that may state a default, in a sentence or as in `@param [name=60]`; ascending line numbers."""
+    """Ascending numbers of the lines that may state a default, in a sentence or as in `@param [name=60]`."""
     starts = set()
     for sign in (*SIGNS, b"@param"):
         at = source.find(sign)
@@ -134,7 +134,7 @@ def _pair(number: int, name: str, said: tuple[str, int], given: tuple[str, int])
 
 
 def _comment(language: str, lines: Sequence[str], symbol: Symbol) -> _Numbered:
-    """The lines of a definition's comment or docstring, without the marks of comments."""
+    """(number, text) of each line of a definition's comment or docstring; the text is without the comment marks."""
     head = symbol.doc.split("\n", 1)[0].strip().rstrip("…")
     below = range(symbol.line - 1, min(symbol.end_line, len(lines)) if has_rule(language, "python_modules") else 0)
     start = next((place for place in below if head in lines[place]), -1)
@@ -150,7 +150,7 @@ def _comment(language: str, lines: Sequence[str], symbol: Symbol) -> _Numbered:
 
 
 def _value_in(passage: _Numbered, about: str) -> tuple[str, int] | None:
-    """The only default that a passage states, and its line; None if there is none, several, or another name's."""
+    """(default, line) if a passage states exactly one default, for the name `about` or for no name; else None."""
     if not any(any(sign.decode() in line for sign in SIGNS) for _, line in passage):
         return None
     text, starts = "", []
@@ -177,7 +177,7 @@ def _value_in(passage: _Numbered, about: str) -> tuple[str, int] | None:
 
 
 def _entries(number: int, symbol: Symbol, comment: _Numbered, known: Mapping[str, tuple[str, int]]) -> Iterator[Claim]:
-    """The contradicted defaults in a comment's entries, one per parameter or member; the first entry counts."""
+    """Claims for a comment's entries (one per parameter or member) whose default contradicts `known`."""
     done: set[str] = set()
     for name, said in _stated_defaults(comment, known):
         if name not in done:
@@ -186,7 +186,7 @@ def _entries(number: int, symbol: Symbol, comment: _Numbered, known: Mapping[str
 
 
 def _stated_defaults(comment: _Numbered, known: Collection[str]) -> Iterator[tuple[str, tuple[str, int]]]:
-    """Names among `known`, each with a default that a comment states for it, and its line."""
+    """(name, (default, line)) of each default that a comment states for one of the names in `known`."""
     entry: _Numbered = []
     name, indent = "", 0
     for place, line in [*comment, (0, "")]:
@@ -214,7 +214,7 @@ def _stated_defaults(comment: _Numbered, known: Collection[str]) -> Iterator[tup
 
 
 def _parameters(language: str, lines: Sequence[str], symbol: Symbol) -> dict[str, tuple[str, int]]:
-    """The defaults of a function's parameters, and of the options that it destructures."""
+    """Maps names to (default, line): a function's parameters, and the options that it destructures."""
     last = min(symbol.end_line, symbol.line + 40)
     known = {name: (form, symbol.line) for name, form in parameters_of(language, symbol.signature)}
     if has_rule(language, "taken_apart"):
@@ -232,7 +232,7 @@ _TAKEN_APART = lazily(r"\{([^{}]{1,400})\}\s*=\s*(?:this\.)?(?:options|opts|conf
 def _of_type(
     language: str, lines: Sequence[str], symbols: Sequence[Symbol], members: Sequence[int]
 ) -> dict[str, tuple[str, int]]:
-    """The defaults of a type's fields, and of the parameters of its one constructor."""
+    """Maps names to (default, line): a type's fields, and the parameters of its only constructor."""
     known: dict[str, tuple[str, int]] = {}
     constructors = [symbols[one] for one in members if symbols[one].name in _CONSTRUCTORS]
     if len(constructors) == 1:
@@ -247,8 +247,9 @@ def _of_type(
 def _given_apart(
     language: str, text: str, symbols: Sequence[Symbol], defaults: Sequence[Given]
 ) -> dict[str, list[tuple[str, int]]]:
-    """For fields that are declared without a default: the values that a table of defaults or an attribute elsewhere in
-    the file gives them. Normalised name to (value, line) pairs."""
+    """Maps normalised names of fields to (default, line) pairs: the defaults that a table or an attribute elsewhere in
+    the file sets, for fields that are declared without a default.
+    """
     found: dict[str, list[tuple[str, int]]] = {}
     places = Lines(text)
     for at, name, form in tables(text):
@@ -270,7 +271,7 @@ def _given_apart(
 
 
 def _of_help(text: str, defaults: Sequence[Given]) -> Iterator[Claim]:
-    """Defaults in a call's help text that differ from the default in the same call."""
+    """Pairs of claims where the help text in a call states another default than an argument of the same call."""
     lines = Lines(text)
     for place, name, form in defaults:
         line = lines.of(place)

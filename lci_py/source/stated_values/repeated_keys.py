@@ -1,5 +1,6 @@
 """Finds duplicate keys, of which only one takes effect: in a dictionary, labels of a `switch`, members of an enum,
-attributes of a class, command-line flags. `keys.scm` of a language captures its keys."""
+attributes of a class, command-line flags. The query `keys.scm` of a language captures the keys.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ _APART = lazily(
 
 
 def repeated_keys(path: str, language: str, captured: Captures, finder: Finder) -> Iterator[Claim]:
-    """A claim for each repeated key: the line of the repetition, and as value the distance in lines to the first."""
+    """A claim for each key that is repeated: the line of the repetition, and how many lines above it the first is."""
     if not captured.keys or not is_own_code(path, language):
         return
     first: dict[tuple[int, str, str], Node] = {}
@@ -56,7 +57,7 @@ def repeated_keys(path: str, language: str, captured: Captures, finder: Finder) 
 
 
 def _spelling(text: str, capture: str) -> str:
-    """A key in normal form: with uniform quotes, or without quotes where a quoted and a bare name mean the same."""
+    """A key in normal form: with uniform quotes, or without quotes if a quoted and a bare name mean the same."""
     text = text.strip()
     if len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]:
         return f'"{text[1:-1]}"'
@@ -86,7 +87,7 @@ def _is_twice(source: bytes, around: Node, one: Node, other: Node, capture: str)
 
 
 def _entry(source: bytes, around: Node, key: Node) -> object:
-    """The words of a key and its value or branch, to compare two entries; the key's id if it has neither."""
+    """The words of an entry (a key with its value or branch), to compare entries; the key's id if it has neither."""
     node = key
     while (outer := node.parent) is not None and outer != around:
         node = outer
@@ -98,11 +99,11 @@ def _entry(source: bytes, around: Node, key: Node) -> object:
 
 
 def _is_assigned(owner: str, text: bytes) -> bool:
-    """Whether code assigns to `owner`, so that the name means another object afterwards."""
+    """Whether `text` assigns to the variable `owner`, so that its name means another object afterwards."""
     return owner != "" and re.search(rb"\b" + re.escape(owner.encode()) + rb"\s*=(?!=)", text) is not None
 
 
 def _kind(node: Node) -> str:
-    """The modifier before a key that makes it a different member: `get` and `set` in a JavaScript object."""
+    """The word before a key that makes it a different member, such as `get` or `set` in a JavaScript object; or ""."""
     before = node.prev_sibling
     return before.type if before is not None and before.type.isalpha() else ""

@@ -1,4 +1,4 @@
-"""Literal values in normal form, and whether two of them mean the same.
+"""Brings literal values into normal form, and compares what they mean.
 
 The form is text: `60`, `0.5`, `60s` and `10MB` for numbers, `true` and `false`, and strings in double quotes.
 """
@@ -52,7 +52,7 @@ class Value(NamedTuple):
 
 
 def number(text: str, unit: str = "") -> str:
-    """The normal form of a number; "" if the text is no number, or a number of 1e30 or more."""
+    """The normal form of a number with its unit; "" if the text is no number, or the number is 1e30 or more."""
     plain = re.sub(r"[_',]", "", text)
     try:
         value = int(plain, 0) if re.match(r"[+-]?0[xXbBoO]", plain) else float(plain)
@@ -74,12 +74,12 @@ def _singular(unit: str) -> str:
 
 
 def string(text: str) -> str:
-    """The normal form of a string; "" if it is empty, stands for no value (`none`, `n/a`), or cannot be quoted."""
+    """The normal form of a string; "" if the string is empty, means no value (`none`, `n/a`), or cannot be quoted."""
     return "" if text.strip().lower() in _NOTHING or '"' in text or "\n" in text else f'"{text}"'
 
 
 def word(text: str) -> str:
-    """The normal form of an unquoted value in a configuration file or in prose: number, boolean or string."""
+    """The normal form of an unquoted number, boolean or string, as in a configuration file or in prose."""
     text = text.strip()
     lower = text.lower()
     if lower in _TRUE or lower in _FALSE:
@@ -103,13 +103,13 @@ def read(form: str) -> Value | None:
 
 
 def is_number(form: str) -> bool:
-    """Whether a normal form is that of a number, maybe in quotes."""
+    """Whether a normal form means a number, with or without quotes."""
     value = read(word(form.strip('"')))
     return value is not None and value.kind == "number"
 
 
 def agree(one: str, other: str) -> bool | None:
-    """Whether two forms mean the same value; None if they cannot be compared."""
+    """Whether two normal forms mean the same value; None if they cannot be compared."""
     mine, theirs = read(one), read(other)
     if mine is None or theirs is None:
         return None
@@ -128,7 +128,7 @@ def agree(one: str, other: str) -> bool | None:
 
 
 def _unquoted(value: Value) -> Value:
-    """The number or boolean in a string, else the value itself."""
+    """The number or boolean that a string contains; the value itself if it is anything else."""
     return read(word(value.text)) or value if value.kind == "string" else value
 
 
@@ -188,14 +188,14 @@ _NO_VALUE = lazily(r"(?:None|null|nil|undefined|NULL|nullptr|Nothing|undef|\(?\s
 
 
 def literal_at(text: str, start: int) -> tuple[str, int]:
-    """The normal form and the end of the literal at an offset; ("", start) if none, or part of a longer expression."""
+    """(normal form, end) of the literal at an offset; ("", start) if it is no literal, or in a longer expression."""
     found = _VALUE.match(text, start)
     form = _form(found) if found is not None else ""
     return (form, found.end()) if found is not None and form else ("", start)
 
 
 def literal(text: str, start: int = 0, *, tuples: bool = False) -> str:
-    """The normal form of the literal in `text` at `start`: `COMPUTED` for anything else, "" for null and the like.
+    """The normal form of the literal in `text` at `start`; "" for null and the like, `COMPUTED` for anything else.
 
     Args:
         text: A signature.
@@ -241,7 +241,7 @@ def _form(found: re.Match[str]) -> str:
 
 
 def _product(text: str) -> str:
-    """The value of `10 * 1024 * 1024` or `1 << 20`; "" if both are mixed, or if it is too large for a setting."""
+    """The normal form of `10 * 1024 * 1024` or `1 << 20`; "" if both operators occur, or if the result is too large."""
     factors = [int(factor.replace("_", "")) for factor in re.findall(r"\d[\d_]*", text)]
     if "<<" in text:
         if "*" in text or len(factors) != 2 or factors[1] > 62:
@@ -269,8 +269,8 @@ def code_value(language: str, kind: str, name: str, signature: str) -> str:
     """The value of a constant, variable, field or macro in normal form.
 
     Returns:
-        "" if it has no value (`int x;`, `x = None`), or its value is just a name: its own, as for events, or that of a
-            setting, as in `#define HINT "AUDIO_HINT"`; `COMPUTED` if the value is not a literal.
+        "" if the definition has no value (`int x;`, `x = None`), or the value is just a name: the definition's own, as
+            for events, or a setting's, as in `#define HINT "AUDIO_HINT"`; `COMPUTED` if the value is no literal.
     """
     value = _value(language, kind, name, signature)
     is_name = value[:1] == '"' and (
@@ -302,7 +302,7 @@ def _value(language: str, kind: str, name: str, signature: str) -> str:
 
 
 def _end_of(name: str, text: str) -> int:
-    """The end of a name's first occurrence as a whole word in a text; -1 if there is none."""
+    """The offset after a name's first occurrence as a whole word in a text; -1 if the name does not occur."""
     at = text.find(name)
     while at >= 0:
         end = at + len(name)

@@ -1,7 +1,7 @@
-"""Recognises sentences that state a default: "default: 60", "defaults to 60", "60 by default", "60 unless given".
+"""Recognises phrases that state a default: "default: 60", "defaults to 60", "60 by default", "60 unless given".
 
-Sentences about another time, another case or an example do not count, and neither do bounds ("at least 60") or one of
-several values: nothing is guessed.
+To guess nothing, it ignores sentences about another time, a special case or an example, bounds ("at least 60"), and
+lists of several values.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _CONTENT = lazily(
 
 
 class StatedDefault(NamedTuple):
-    """A default stated in a text."""
+    """A default that a text states: the match of its value, and where the phrase starts and ends."""
 
     start: int  # of the phrase or the value, whichever comes first
     value: re.Match[str]
@@ -83,7 +83,7 @@ class StatedDefault(NamedTuple):
 
 
 def stated_defaults(text: str) -> list[StatedDefault]:
-    """The defaults that a line or a passage states, in its order."""
+    """The defaults that a line or a passage states, in the order of the text."""
     found = []
     for phrase in _PHRASE.finditer(text) if DEFAULT.search(text) else ():
         value = VALUE.match(text, phrase.end())
@@ -106,7 +106,7 @@ def stated_defaults(text: str) -> list[StatedDefault]:
 
 
 def mentions(line: str) -> Iterator[tuple[int, str]]:
-    """The names in code spans, flags and constants of a line, and where each span begins."""
+    """(start, name) of each code span, flag and constant in a line."""
     for span in _SPAN.finditer(line):
         content = span["code"] or span["flag"] or span["caps"] or span["bold"]
         named = _CONTENT.match(content.strip())
@@ -115,7 +115,7 @@ def mentions(line: str) -> Iterator[tuple[int, str]]:
 
 
 def holds(text: str, one: StatedDefault) -> bool:
-    """Whether the sentence around a stated default is about the present, and not about a special case."""
+    """Whether a stated default counts: its sentence is about the present, and not about a special case."""
     start = one.value.start()
     first = max(text.rfind(". ", 0, start), text.rfind("; ", 0, start)) + 1
     last = text.find(". ", one.end)
@@ -141,7 +141,7 @@ def form_of(found: re.Match[str]) -> str:
 
 
 def _code_form(text: str) -> str:
-    """The normal form of the value in a code span; "" if the span is a name instead."""
+    """The normal form of the value in a code span (text in backquotes); "" if the span is a name instead."""
     quoted = re.fullmatch(r"\"([^\"]*)\"|'([^']*)'", text)
     if quoted:
         return string(quoted[1] if quoted[1] is not None else quoted[2])

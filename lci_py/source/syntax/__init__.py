@@ -1,1 +1,1 @@
-"""Parsing with tree-sitter: grammars, query matches, and limits on what a file may cost."""
+"""Parses files with tree-sitter: grammars, query matches, and limits on the cost of one file."""

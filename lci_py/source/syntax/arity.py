@@ -1,7 +1,7 @@
-"""The number of a call's arguments and of a definition's parameters, in languages with overloading.
+"""Counts a call's arguments and a definition's parameters, to tell overloaded definitions apart.
 
 A definition's arity is one number, so that tables of symbols stay small: the least number of arguments times 256, plus
-the most. `UNKNOWN` stands for any number of arguments or parameters.
+the largest number. `UNKNOWN` stands for any number of arguments or parameters.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _SPREADS = frozenset({"spread_expression", "parameter_pack_expansion", "vararg"}
 
 
 def pack_arity(least: int, most: int) -> int:
-    """The arity of a definition that takes `least` to `most` arguments."""
+    """The arity, as one number, of a definition that takes `least` to `most` arguments."""
     return min(least, _MANY) * _WIDTH + min(most, _MANY)
 
 
 def with_least(arity: int, least: int) -> int:
-    """The same arity with another minimum."""
+    """The arity with another least number of arguments."""
     return pack_arity(least, arity % _WIDTH)
 
 
@@ -43,7 +43,7 @@ def has_defaults(arity: int) -> bool:
 
 
 def takes(arity: int, arguments: int) -> bool:
-    """Whether a definition with this arity can be called with so many arguments; True if either is unknown."""
+    """Whether a definition with this arity can be called with `arguments` arguments; True if either is unknown."""
     if arity < 0 or arguments < 0:
         return True
     least, most = divmod(arity, _WIDTH)
@@ -51,19 +51,19 @@ def takes(arity: int, arguments: int) -> bool:
 
 
 def lacks_only_defaults(arity: int, arguments: int) -> bool:
-    """Whether so few arguments would do if some parameters had defaults, as a C++ prototype may declare."""
+    """Whether so few `arguments` would fit if some parameters had defaults, as a C++ prototype may declare."""
     most = arity % _WIDTH
     return arity >= 0 and (most == _MANY or arguments <= most)
 
 
 def arguments_of(language: str, call: Node, callee: Node) -> int:
-    """The number of arguments of a call; `UNKNOWN` if it has no argument list or one argument stands for many."""
+    """The number of arguments of a call; `UNKNOWN` if it has no argument list or one argument stands for several."""
     count = _ARGUMENTS.get(table_of(language).get("arguments", ""))
     return count(call, callee) if count is not None else UNKNOWN
 
 
 def arity_of(language: str, kind: str, node: Node, name: Node) -> int:
-    """The arity of a definition; `UNKNOWN` if the language does not overload by it."""
+    """The arity of a definition; `UNKNOWN` if the language has no overloading by arity."""
     count = _PARAMETERS.get(table_of(language).get("parameters", ""))
     has_one = kind in FUNCTION_KINDS or (kind in TYPE_KINDS and not has_rule(language, "function_arity"))
     return count(node, name) if count is not None and has_one else UNKNOWN
@@ -194,11 +194,11 @@ def _is_piped(around: Node, call: Node) -> bool:
 def _count_parameters(
     group: Node | None, parameters: frozenset[str], many: frozenset[str] = frozenset(), defaults: str = "="
 ) -> int:
-    """The arity of a parameter list.
+    """The arity of the definition that has this parameter list.
 
     Args:
-        parameters: Types of children that are parameters.
-        many: Types of children, or of their parts, that stand for any number of parameters.
+        parameters: Types of the nodes that are parameters.
+        many: Types of nodes (children of the list or of a parameter) that stand for any number of parameters.
         defaults: The token that gives a parameter a default.
     """
     if group is None:
@@ -309,7 +309,7 @@ def _elixir_parameters(node: Node, name: Node) -> int:
 
 
 def _by_name(*functions: Callable[[Node, Node], int]) -> dict[str, Callable[[Node, Node], int]]:
-    """The functions keyed by the name that a language's table uses for them: `kotlin` for `_kotlin_arguments`."""
+    """Maps the names that a language's table uses for the functions to them: `kotlin` to `_kotlin_arguments`."""
     return {function.__name__.strip("_").rpartition("_")[0]: function for function in functions}
 
 

@@ -1,4 +1,4 @@
-"""The query matches of one file, sorted by role. docs/languages.md lists the captures; only this module reads them."""
+"""Collects the query matches of one file by role. docs/languages.md lists the captures; only this module reads them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HASHES = re.compile(r"\s+#+$")
 
 
 def without_colon(text: str) -> str:
-    """A name without the colon at its start or its end."""
+    """Remove the colon at the start or the end of a name."""
     return COLON.sub("", text) if ":" in text else text
 
 
@@ -48,7 +48,7 @@ _ROLES = (
 
 @dataclass(slots=True)
 class Entity:
-    """A node that contains others: a definition, a naming scope (`impl T`) or a local scope (a lambda)."""
+    """A node with other nodes in it: a definition, a naming scope (`impl T`) or a local scope (a lambda)."""
 
     start: int
     end: int
@@ -65,7 +65,7 @@ class Entity:
     apart: bool = False  # inside a type, but not its member
 
     def passes(self, around: Entity) -> bool:
-        """Whether this entity, though inside `around`, belongs to what encloses `around`."""
+        """Whether this entity, though in `around`, belongs to what encloses it: a field declared in a constructor."""
         if self.kind in ("field", "property") and around.kind == "constructor":
             return True  # a parameter of a constructor that is a member of the class
         return self.apart and around.role == "definition" and around.kind in TYPE_KINDS
@@ -74,16 +74,15 @@ class Entity:
 class Captures:
     """The query matches of one file, sorted by role.
 
-    Made without the matches of `QueryPart.USES`, it has only definitions; `complete` adds calls and other uses.
+    Made without the matches of `QueryPart.USES`, the object has only definitions; `complete` adds calls and other uses.
     """
 
     def __init__(
         self, matches: Matches, source: bytes, parsed: bytes | None = None, uses: Sequence[Use] = (),
         rest: Callable[[], Matches] | None = None,
     ) -> None:  # fmt: skip
-        """Args:
-        parsed: The text that was parsed, with the same offsets, if it is not `source`.
-        rest: Runs the query part whose matches `complete` adds.
+        """`parsed` is the text that was parsed, with the same offsets, if it differs from `source`. `rest` is a
+        function that runs the query part whose matches `complete` adds.
         """
         self.source = source
         self._plain = source.decode("ascii") if source.isascii() else None  # of which each byte is a character
@@ -125,7 +124,7 @@ class Captures:
         self.entities.sort(key=lambda e: (e.start, -e.end, e.role != "definition"))
 
     def complete(self) -> None:
-        """Add the matches of the rest of the query, once."""
+        """Add the matches of the other query part, on the first call only."""
         rest, self._rest = self._rest, None
         if rest is not None:
             self._sort(rest())
@@ -153,7 +152,7 @@ class Captures:
         self.uncalled.sort()
 
     def _macro_functions(self) -> list[tuple[Entity, list[MacroCall]]]:
-        """The functions that macros of the file define, with the calls in them."""
+        """(function, calls in it) for each function that a use of a macro of the file defines."""
         if not (defining := templates(self.source, self.expansions)):
             return []
         self.complete()
@@ -163,7 +162,7 @@ class Captures:
         ]
 
     def _trim(self) -> None:
-        """Remove blanks and comments at the ends of entities: an indented block reaches to the next statement."""
+        """Remove blanks and comments at the ends of entities, as an indented block reaches to the next statement."""
         source, row, prefixes = self.source, self.row, self.prefixes
         for entity in self.entities:
             if entity.kind == "section":
@@ -195,8 +194,9 @@ class Captures:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def called(self, captures: dict[str, list[Node]]) -> str:
-        """The name of the called function, or the selector of a message; `name[]` for a call of a table's element,
-        `name=` for an assignment that calls a setter."""
+        """The name of a call: that of the function, or the selector of a message; `name[]` for an element of a table,
+        `name=` for an assignment that calls a setter.
+        """
         if "selector" in captures:
             return selector(captures["selector"][0])
         if "element" in captures:
@@ -282,7 +282,7 @@ class Captures:
 
 
 def _is_statement(node: Node, name: Node, text: str) -> bool:
-    """Whether a C function is really a statement: a keyword after an error, or a block after `guard(lock)`."""
+    """Whether what parses as a C function is a statement: a keyword after an error, or a block after `guard(lock)`."""
     around = name.parent
     if around is None or not around.type.endswith("_declarator"):
         return False
@@ -293,7 +293,7 @@ def _is_statement(node: Node, name: Node, text: str) -> bool:
 
 
 def _shape(names: tuple[str, ...]) -> tuple[str, str, str]:
-    """From a match's capture names: its role, the capture of the whole node, and the kind of definition."""
+    """(role of a match, name of the capture of the whole node, kind of definition) by the match's capture names."""
     for name in names:
         if name.startswith("definition."):
             return "definition", name, name.partition(".")[2]
@@ -306,8 +306,9 @@ def _shape(names: tuple[str, ...]) -> tuple[str, str, str]:
 
 
 def finish(entities: list[Entity], source: bytes) -> None:
-    """Extend functions whose body does not parse, such as one that an #if cuts in half, to the next brace at the start
-    of a line: the tree has only pieces of such a body."""
+    """Extend each function whose body does not parse (an #if may cut it in half) to the next brace at the start of a
+    line: the tree has only pieces of such a body.
+    """
     unfinished = [one for one in entities if one.role == "definition" and one.node.type == "function_declarator"]
     braces = [match.end() for match in re.finditer(rb"\n}", source)] if unfinished else []
     for entity in unfinished:
@@ -316,7 +317,7 @@ def finish(entities: list[Entity], source: bytes) -> None:
 
 
 class Finder:
-    """Finds the innermost entity that encloses a byte."""
+    """Finds the innermost entity (a definition or a scope) that encloses a byte."""
 
     def __init__(self, entities: list[Entity]) -> None:
         self.entities = entities
@@ -329,14 +330,14 @@ class Finder:
         return index
 
     def symbol(self, byte: int) -> int:
-        """The innermost symbol that encloses a byte; -1 if none."""
+        """The index of the innermost symbol that encloses a byte; -1 if none does."""
         index = self.enclosing(byte)
         while index >= 0 and self.entities[index].symbol < 0:
             index = self.entities[index].outer
         return self.entities[index].symbol if index >= 0 else -1
 
     def user(self, byte: int) -> int:
-        """The innermost function that uses the macro at a byte; -1 if none, or if the use of the macro defines it."""
+        """The innermost function (an index) around a use of a macro; -1 if none, or if the use defines the function."""
         index = self.enclosing(byte)
         while index >= 0:
             entity = self.entities[index]
@@ -346,9 +347,9 @@ class Finder:
         return -1
 
     def caller(self, byte: int, symbols: list[Symbol], *, of_variables: bool) -> int:
-        """The innermost function that encloses a byte, or else another symbol that the call is attributed to.
+        """The innermost function (an index) that encloses a byte; if none does, the symbol that makes the call.
 
-        That is the innermost symbol if `of_variables`. Otherwise it is the innermost type or module: a call that
+        This is the innermost symbol if `of_variables`. Otherwise it is the innermost type or module: a call that
         initialises a variable is made by the scope of the variable.
         """
         holder = index = self.symbol(byte)

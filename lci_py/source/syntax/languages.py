@@ -1,4 +1,4 @@
-"""Reads grammars/: the language of a file, its parser and its queries.
+"""Reads the languages in the folder grammars/: which files each one has, its parser and its queries.
 
 A language is a folder with a `language.toml` and `*.scm` files; docs/languages.md describes both. All queries of one
 language are compiled into a single tree-sitter query, which runs in C, once per file; or into two (`QueryPart`).
@@ -56,7 +56,7 @@ _SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([A-Za-z_]+)[\d.]*")
 
 
 def decodable(source: bytes) -> bytes:
-    """The source with `_` for each byte that is not UTF-8, since a query's predicates decode names. Same offsets."""
+    """Replace each byte that is not UTF-8 by `_`, since a query's predicates decode names. Offsets stay the same."""
     try:
         source.decode()
     except UnicodeDecodeError:
@@ -65,7 +65,7 @@ def decodable(source: bytes) -> bytes:
 
 
 def _overwritten(match: re.Match[bytes]) -> bytes:
-    """The replacement for a match: blanks, but each group becomes the group's own name, or stays if that is `kept…`."""
+    """Replace a match by spaces, but each group in it by the group's name; a group named `kept…` stays as it is."""
     text = _VISIBLE.sub(b" ", match.group())
     for name, number in match.re.groupindex.items() if match.lastindex else ():
         at = match.start(number) - match.start()
@@ -76,7 +76,7 @@ def _overwritten(match: re.Match[bytes]) -> bytes:
 
 
 class Aside(NamedTuple):
-    """Byte ranges of a file that are parsed as a text of their own, and the tree of that text."""
+    """Byte ranges of a file that are parsed as a separate text, and the syntax tree of that text."""
 
     tree: Tree
     ranges: Sequence[tuple[int, int]]
@@ -90,8 +90,8 @@ class Aside(NamedTuple):
 class ParsedFile(NamedTuple):
     """A syntax tree, the text that was parsed, and the uses of macros that were replaced in that text.
 
-    `lost` has the byte ranges that were blanked because they broke the parse of the rest. `apart` has separate trees
-    for these ranges, and for the branches and macros of C that were blanked.
+    `lost` has the byte ranges that were blanked (replaced by spaces) because they broke the parse of other code.
+    `apart` has separate trees for these ranges, and for the branches and macros of C that were blanked.
     """
 
     tree: Tree
@@ -116,7 +116,7 @@ class ParsedFile(NamedTuple):
         return len(lines)
 
     def root_at(self, byte: int) -> Node:
-        """The root of the tree that covers a byte."""
+        """The root node of the tree that covers a byte."""
         return next((one.tree for one in self.apart if one.has(byte, byte + 1)), self.tree).root_node
 
 
@@ -125,20 +125,20 @@ _OF_DEFINITIONS = frozenset({"conditions", "definitions", "imports", "keys"})
 
 
 class QueryPart(Enum):
-    """The part of a query to run. Two parts take more time than the whole query, but the first is done earlier."""
+    """The part of a language's query to run. Two parts take longer than the whole, but the first is done earlier."""
 
     WHOLE = "whole"
     DEFINITIONS = "definitions"  # and imports, conditions, repeated keys
     USES = "uses"
 
     def holds(self, stem: str) -> bool:
-        """Whether a query file, by its name without suffix, belongs to this part."""
+        """Whether a query file belongs to this part. `stem` is the file's name without suffix."""
         return self is QueryPart.WHOLE or (stem in _OF_DEFINITIONS) == (self is QueryPart.DEFINITIONS)
 
 
 @dataclass(frozen=True)
 class LanguageSpec:
-    """One folder of grammars/. See docs/languages.md for the meaning of each key."""
+    """A language: one folder of grammars/. See docs/languages.md for the meaning of each field."""
 
     name: str
     folder: Path
@@ -193,18 +193,18 @@ class LanguageSpec:
         return Parser(self.language)
 
     def regions_in(self, path: str) -> Regions | None:
-        """How to find the code in a file of mixed content (component, notebook); None if the file is all code."""
+        """The description of where code is in a file of mixed content (component, notebook); None for other files."""
         return next((one for one in self.regions if path.lower().endswith(one.suffixes)), None)
 
     def blanked(self, source: bytes) -> bytes:
-        """The source with spaces for text that the grammar cannot parse (macros, directives). Same offsets."""
+        """Replace text that the grammar cannot parse (macros, directives) by spaces. Offsets stay the same."""
         return source if self.blank is None else self.blank.sub(_overwritten, source)
 
     def is_blanked(self, source: bytes, line: int, byte: int) -> bool:
         """Whether `blanked` may overwrite a byte.
 
         Args:
-            line: Where the byte's line starts. A blanked text begins and ends on one line.
+            line: The offset at which the byte's line starts. Each text that `blanked` overwrites is on one line.
         """
         if self.blank is None:
             return False
@@ -215,7 +215,7 @@ class LanguageSpec:
 
     @property
     def query_files(self) -> list[Path]:
-        """The query files, in order: those of the language it extends, shared ones, then its own."""
+        """The query files, in order: those of the language that this one extends, shared files, then its own files."""
         grammars = self.folder.parent
         extended = sorted((grammars / self.queries_of).glob("*.scm")) if self.queries_of else []
         return [*extended, *(grammars / name for name in self.shared_queries), *sorted(self.folder.glob("*.scm"))]
@@ -230,11 +230,11 @@ class LanguageSpec:
 
     @cached_property
     def cursors(self) -> dict[QueryPart, QueryCursor]:
-        """The compiled queries, as far as `cursor` has been called."""
+        """The compiled queries by part. `cursor` adds a query when it is first needed."""
         return {}
 
     def cursor(self, part: QueryPart = QueryPart.WHOLE) -> QueryCursor:
-        """The compiled query of some of the query files."""
+        """The compiled query of the query files that belong to `part`."""
         if part not in self.cursors:
             from tree_sitter import Query, QueryCursor
 
@@ -243,10 +243,10 @@ class LanguageSpec:
         return self.cursors[part]
 
     def parse(self, source: bytes, limits: Limits) -> ParsedFile:
-        """The syntax tree of a file.
+        """Parse a file, and repair its text where the grammar fails.
 
         Raises:
-            OutOfTime: It took longer than `limits` allow.
+            OutOfTime: Parsing took longer than `limits` allow.
         """
         began = time.thread_time()
         text = self.blanked(source)
@@ -267,14 +267,14 @@ class LanguageSpec:
         return self._recover(better, limits)
 
     def _misread(self, text: bytes, root: Node) -> Iterator[tuple[int, bytes]]:
-        """Edits that blank text because of which the grammar takes a keyword for a name."""
+        """Edits that blank (replace by spaces) text that makes the grammar take a keyword for a name."""
         assert self.misread is not None
         for match in self.misread.finditer(text):
             if root.descendant_for_byte_range(*match.span("keyword")).type == "identifier":  # type: ignore[union-attr]
                 yield match.start("cause"), VISIBLE.sub(b" ", match["cause"])
 
     def _better(self, parsed: ParsedFile, found: list[tuple[int, int]], limits: Limits) -> ParsedFile:
-        """Of a text and several repairs of it, the one with the fewest bytes in errors.
+        """Repair a parsed text in several ways, and return the version with the fewest bytes in errors.
 
         If repairs of C leave errors, all directives are blanked. The branches blanked with them are parsed separately.
         """
@@ -301,7 +301,7 @@ class LanguageSpec:
         return best._replace(apart=self._asides(text, others, limits))
 
     def _asides(self, text: bytes, groups: Sequence[Sequence[tuple[int, int]]], limits: Limits) -> list[Aside]:
-        """Parse each group of ranges as a text of its own."""
+        """Parse each group of byte ranges as a separate text."""
         from tree_sitter import Point, Range
 
         breaks = [match.end() for match in re.finditer(b"\n", text)]
@@ -324,7 +324,7 @@ class LanguageSpec:
         return found
 
     def _edited(self, parsed: ParsedFile, edits: list[tuple[int, bytes]], limits: Limits) -> ParsedFile:
-        """The parsed text after `edits`; the unedited one if that has no more bytes in errors."""
+        """Apply `edits` and parse again; returns `parsed` unless the edited text has fewer bytes in errors."""
         if not edits:
             return parsed
         text = apply_edits(parsed.text, edits)
@@ -333,7 +333,7 @@ class LanguageSpec:
         return parsed._replace(tree=tree, text=text) if fewer else parsed
 
     def _recover(self, parsed: ParsedFile, limits: Limits) -> ParsedFile:
-        """The parsed text without the parts that do not parse; the given one if that has no more bytes in errors."""
+        """Blank the parts that do not parse; returns `parsed` unless fewer bytes are lost than were in errors."""
         found = errors(parsed.tree.root_node)
         before = cost(found)
         if before <= shortest_lines(parsed.text, found):
@@ -357,7 +357,7 @@ class LanguageSpec:
         )
 
     def _tree(self, text: bytes, limits: Limits, before: Tree | None = None) -> Tree:
-        """Parse a text; `before`, the tree of nearly the same text, saves time."""
+        """Parse a text. `before`, the tree of a text that differs little, makes this faster."""
         computed = time.thread_time()
         try:
             while True:
@@ -375,7 +375,7 @@ class LanguageSpec:
             raise
 
     def matches_of(self, parsed: ParsedFile, limits: Limits, part: QueryPart = QueryPart.WHOLE) -> Matches:
-        """The query's matches in a file's tree, and in the separate trees of its blanked parts."""
+        """The query's matches in the tree of a file, and in the separate trees of its blanked parts."""
         found = self.matches(parsed.tree.root_node, limits, part)
         if parsed.apart:
             for aside in parsed.apart:
@@ -385,10 +385,10 @@ class LanguageSpec:
         return found
 
     def matches(self, root: Node, limits: Limits, part: QueryPart = QueryPart.WHOLE) -> Matches:
-        """The matches of a query, down to a depth of `max_nesting`.
+        """The matches of a query below a node, down to a depth of `max_nesting`.
 
         Raises:
-            OutOfTime: It took longer than `limits` allow.
+            OutOfTime: The query took longer than `limits` allow.
         """
         cursor = self.cursor(part)
         self._apply(limits)
@@ -416,9 +416,9 @@ class LanguageSpec:
 
 
 def is_deep(tree: Tree, depth: int) -> bool:
-    """Whether a tree is deeper than `depth`. The answer may be False for a tree that exceeds it by less than a fifth.
+    """Whether a tree is deeper than `depth`. The answer may be False if the tree exceeds `depth` by less than a fifth.
 
-    A branch that goes deeper by a fifth has that many nodes in a row below `depth`, so a sample of nodes finds it.
+    A branch that exceeds `depth` by a fifth has that many nodes in a row below `depth`, so a sample of nodes finds it.
     """
     count = tree.root_node.descendant_count
     if count <= depth:
@@ -474,20 +474,20 @@ def language_names() -> list[str]:
 
 @lru_cache(maxsize=1)
 def load_languages() -> dict[str, LanguageSpec]:
-    """Every language in grammars/, by name."""
+    """A dict from names to languages, of every language in grammars/."""
     folders = sorted(path.parent for path in grammars_dir().glob("*/language.toml"))
     return {folder.name: _spec(folder) for folder in folders}
 
 
 def language_of(word: str) -> str:
-    """The language that a word means: its name, an alias, or a suffix of its files (`py`); else the word, lowered."""
+    """The language whose name, alias or file suffix (`py`) is `word`; `word` in lower case if there is none."""
     lowered = word.lower()
     return lowered if lowered in language_names() else language_aliases().get(lowered, lowered)
 
 
 @lru_cache(maxsize=1)
 def language_aliases() -> dict[str, str]:
-    """Other names of languages."""
+    """Maps other names of languages (aliases and suffixes) to their names."""
     names = language_names()
     found = {alias: name for name, spec in load_languages().items() for alias in spec.aliases}
     for name, spec in load_languages().items():
@@ -497,7 +497,7 @@ def language_aliases() -> dict[str, str]:
 
 
 def prepare(language: str, part: QueryPart = QueryPart.WHOLE) -> None:
-    """Load a grammar and compile its query, if that has not been done."""
+    """Load the grammar of a language and compile its query, unless that has been done."""
     if language != TEXT:
         spec = load_languages()[language]
         assert spec.parser and spec.cursor(part)
@@ -531,7 +531,7 @@ def _shared_patterns() -> dict[str, list[tuple[str, re.Pattern[bytes]]]]:
 
 
 def detect(path: str, head: bytes = b"") -> str:
-    """The language of a file by its name, `head` (for shared suffixes) or `#!` line; `text` if no grammar claims it."""
+    """The language of a file by its name, `head` (for shared suffixes) or `#!` line; `text` if no language fits."""
     suffixes, filenames, interpreters = _by_key()
     base = path.rsplit("/", 1)[-1]
     if base in filenames:
@@ -552,7 +552,7 @@ def detect(path: str, head: bytes = b"") -> str:
 
 
 def absent_grammars(paths: Iterable[str]) -> dict[str, dict[str, object]]:
-    """The languages of some files whose grammars are not installed: for each, the number of `files` and the `extra`."""
+    """Maps the languages in `paths` whose grammar is not installed to {"files": how many, "extra": what to install}."""
     suffixes, filenames, _ = _by_key(installed=False)
     found: dict[str, dict[str, object]] = {}
     for path in paths if suffixes else ():

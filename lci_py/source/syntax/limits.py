@@ -1,4 +1,5 @@
-"""Limits on the time, memory and size of one file. A file beyond them is kept in part or as text, with a reason.
+"""Limits on the time, memory and size of one file. If a file exceeds them, only a part of it or its text is indexed,
+and the reason is recorded.
 
 Except for time and memory, the outcome depends only on the file's content, its language and the settings. Time is
 processor time, so that a busy machine decides like an idle one.
@@ -40,7 +41,7 @@ _expendable = False
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds on one file's extraction, from the settings; docs/languages.md describes what happens beyond each."""
+    """Limits on the extraction of one file, from the settings; docs/languages.md says what happens beyond each."""
 
     max_line_bytes: int = LONG_LINE  # a file with a longer line is no source, and is left out
     max_nesting: int = 500  # depth of the syntax tree
@@ -54,21 +55,21 @@ DEFAULTS = Limits()
 
 
 class OutOfTime(Exception):
-    """A file took longer than it may."""
+    """The work on a file took longer than its limit."""
 
 
 def graver(one: str, other: str) -> str:
-    """The more severe of two of `LIMIT_REASONS`; either may be ""."""
+    """The more severe of two reasons, each one of `LIMIT_REASONS` or "" for none."""
     return min(filter(None, (one, other)), key=LIMIT_REASONS.index, default="")
 
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise OutOfTime in the body once the process has computed for `seconds`.
+    """A context manager. Raises OutOfTime in its body once the process has computed for `seconds`.
 
-    The signal of a timer does this, so it works only in the main thread, and only if nobody else uses that timer;
-    otherwise the body has no limit. It stops Python code and regular expressions. Parsers and queries have timeouts of
-    their own (languages.py).
+    A timer's signal does this, so the limit works only in the main thread, and only if nobody else uses that timer;
+    otherwise the body has no limit. The signal stops Python code and regular expressions. Parsers and queries have
+    timeouts of their own (languages.py).
     """
     armed = True
 
@@ -102,14 +103,15 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def allow_last_resort() -> None:
-    """Let `last_resort` end this process, because it is a worker that can be replaced."""
+    """Allow `last_resort` to end this process: called in a worker, which can be replaced."""
     global _expendable
     _expendable = True
 
 
 @contextmanager
 def last_resort(seconds: float, memory: int) -> Iterator[None]:
-    """End this process if the body computes for much longer than `seconds`, or allocates more than `memory` bytes.
+    """A context manager. Ends the process if its body computes far longer than `seconds` or allocates over `memory`
+    bytes.
 
     Does nothing in a process that has not called `allow_last_resort`, or on a platform without such limits. Too much
     time ends the process by SIGVTALRM; too much memory raises MemoryError, or makes C code abort.

@@ -1,4 +1,4 @@
-"""Calls in the text of C macros, which the grammar does not parse, and functions that macros define."""
+"""Finds calls in the text of C macros, which the grammar does not parse, and functions that macros define."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class _Token(NamedTuple):
 
 
 def text_of(source: bytes, node: Node) -> tuple[int, int]:
-    """Start and end of a macro's text with its parameters. The grammar's own node may end early, at a comment."""
+    """(start, end) of a macro's text with its parameters. The grammar's node may end too early, at a comment."""
     name = node.child_by_field_name("name")
     start = name.end_byte if name is not None else node.start_byte
     end = _LINE_END.search(source, start, start + _READ)
@@ -72,7 +72,7 @@ def text_of(source: bytes, node: Node) -> tuple[int, int]:
 
 
 def _tokens(source: bytes, start: int, end: int) -> tuple[list[_Token], list[bytes] | None]:
-    """The tokens of a macro's text, and its parameters, None for a macro without any parentheses."""
+    """(tokens of a macro's text, names of its parameters); None for names if the macro has no parentheses."""
     tokens = [
         _Token(match.group(), match.start(), match.lastgroup == "word")
         for match in _TOKEN.finditer(source, start, end)
@@ -85,7 +85,7 @@ def _tokens(source: bytes, start: int, end: int) -> tuple[list[_Token], list[byt
 
 
 def called_in(source: bytes, start: int, end: int) -> list[MacroCall]:
-    """The calls in a macro's text, in order.
+    """The calls in a macro's text, in the order of the text.
 
     Parameters of the macro are not calls, nor are names that are pasted together (`f_##x`). If the text is just a name,
     it counts as a call of that name with `arity.NAMED` arguments.
@@ -124,7 +124,7 @@ def _calls(tokens: list[_Token], parameters: set[bytes]) -> Iterator[MacroCall]:
 
 
 def _after(tokens: list[_Token], opening: int, left: bytes = b"(", right: bytes = b")") -> int:
-    """The index after the bracket that closes the one at index `opening`."""
+    """The index of the token after the bracket that closes the bracket at index `opening`."""
     depth = 0
     for place in range(opening, len(tokens)):
         depth += (tokens[place].text == left) - (tokens[place].text == right)
@@ -134,7 +134,7 @@ def _after(tokens: list[_Token], opening: int, left: bytes = b"(", right: bytes 
 
 
 def _receiver(tokens: list[_Token], place: int) -> str | None:
-    """The receiver of a name: `a` in `a::b`, or "". None if it is part of a receiver, or a member of an expression."""
+    """The receiver of a name: `a` in `a::b`, or "". None if the name is pasted, or a member of a longer expression."""
     parts: list[str] = []
     while place > 0 and tokens[place - 1].text in (b"##", b"::", b"->", b"."):
         joint = tokens[place - 1].text
@@ -169,7 +169,7 @@ class Template:
         self._tokens, self._parameters = _tokens(source, start, end)
 
     def defined(self, arguments: list[bytes]) -> list[tuple[str, list[MacroCall]]]:
-        """The functions that one use of the macro defines, each with the calls in it."""
+        """(name, calls in it) of each function that one use of the macro, with these arguments, defines."""
         values = dict(zip(self._parameters or (), arguments, strict=False))
         tokens = _substitute(self._tokens, values)
         found: list[tuple[str, list[MacroCall]]] = []
@@ -194,7 +194,7 @@ def _is_named(tokens: list[_Token], place: int) -> bool:
 
 
 def _substitute(tokens: list[_Token], values: dict[bytes, bytes]) -> list[_Token]:
-    """A macro's tokens with its parameters replaced by values, and names pasted together at `##`."""
+    """Replace the parameters in a macro's tokens by `values`, and paste names together at `##`."""
     found: list[_Token] = []
     joined = False
     for token in tokens:
@@ -211,7 +211,7 @@ def _substitute(tokens: list[_Token], values: dict[bytes, bytes]) -> list[_Token
 
 
 def templates(source: bytes, expansions: list[tuple[Node, int, int]]) -> dict[bytes, Template]:
-    """The macros of a file that define functions."""
+    """Maps the names of a file's macros that define functions to templates."""
     found: dict[bytes, Template] = {}
     for node, start, end in expansions:
         text = source[start:end] if source.startswith(b"(", start) else b""
@@ -225,8 +225,9 @@ def templates(source: bytes, expansions: list[tuple[Node, int, int]]) -> dict[by
 def uses(
     known: dict[bytes, Template], calls: list[dict[str, list[Node]]]
 ) -> Iterator[tuple[Node, Node, str, list[MacroCall]]]:
-    """The functions that top-level uses of macros define. Each as: the node of the use, the node of the macro's name,
-    the function's name, and the calls in the function."""
+    """(node of the use, node of the macro's name, name of the function, calls in the function) of each function that a
+    top-level use of a macro defines.
+    """
     left = _MOST_USES
     for captures in calls if known else ():
         callee, call = captures["callee"][0], captures["call"][0]

@@ -53,14 +53,16 @@ class Use(NamedTuple):
 
 
 class MacroText:
-    """Rewrites the macros that a table lists."""
+    """Rewrites the uses of macros that a table `[macros]` lists."""
 
     def __init__(self, attributes: Iterable[str], loops: Iterable[str], defines: dict[str, tuple[bool, int]]) -> None:
-        """Args:
-        attributes: Macros beside a declaration that the index can ignore.
-        loops: Macros before a block, besides those with `for_each` in their name.
-        defines: Macro to (whether it defines a function rather than a variable, number of the argument with the defined
-            name). Numbers start at 1; if there are fewer arguments, the last one has the name.
+        """Compile the patterns for the names of macros.
+
+        Args:
+            attributes: Macros beside a declaration that the index can ignore.
+            loops: Macros before a block, besides those with `for_each` in their name.
+            defines: Maps macros to (whether it defines a function, not a variable; number of the argument that is the
+                defined name). Numbers start at 1; if there are fewer arguments, the last one has the name.
         """
         self._defines = {name.encode(): what for name, what in defines.items()}
         first = b"[A-Za-z_]" if any(not name[:1].isupper() for name in self._defines) else b"[A-Z]"
@@ -74,7 +76,7 @@ class MacroText:
         self._loops = [re.compile(rb"%s[ \t]*\(" % name.encode()) for name in loops]
 
     def rewritten(self, source: bytes) -> tuple[bytes, list[Use]]:
-        """A source of the same length and lines, and the uses of macros that define something."""
+        """(rewritten source, uses of macros that define something). Length and lines of the source stay the same."""
         edits: list[tuple[int, bytes]] = []
         for prefix, pattern in self._attributes:
             if prefix in source:
@@ -127,7 +129,7 @@ class MacroText:
 
 
 def _words(prefix: bytes, names: Iterable[bytes]) -> tuple[bytes, re.Pattern[bytes]] | None:
-    """A pattern for names with a common prefix; those that end in a parenthesis match their arguments as well."""
+    """(prefix, pattern for the names with this prefix), None without names. Names ending in "()" need arguments."""
     parts = []
     for name in sorted(names, reverse=True):
         if name.startswith(prefix):
@@ -151,7 +153,7 @@ def _attributes(source: bytes, pattern: re.Pattern[bytes]) -> Iterator[tuple[int
 
 
 def _group(source: bytes, opening: int) -> list[int] | None:
-    """The offsets of a parenthesised group's opening, commas and closing. None if the group is too long."""
+    """The offsets of a group's opening parenthesis, its commas and its closing one; None if the group is too long."""
     depth, ends = 0, [opening]
     for match in _GROUP.finditer(source, opening, opening + _READ):
         mark = match.group()
@@ -171,7 +173,7 @@ def _group(source: bytes, opening: int) -> list[int] | None:
 
 
 def _definition(source: bytes, start: int, is_function: bool, number: int, opening: int) -> bytes | None:
-    """A plain definition in place of the macro at `start`; None if it defines nothing there."""
+    """A plain definition that replaces the macro at `start`; None if the macro defines nothing there."""
     ends = _group(source, opening)
     if ends is None:
         return None
@@ -194,7 +196,7 @@ def _definition(source: bytes, start: int, is_function: bool, number: int, openi
 
 
 def _conditions(source: bytes, uses: list[Use]) -> Iterator[tuple[int, bytes]]:
-    """Edits for `} while_each_thread(g, p);`, the end of a loop that another macro begins: it is read as `while`."""
+    """Edits that make `} while_each_thread(g, p);`, which ends a loop that another macro begins, a plain `while`."""
     for match in _WHILE.finditer(source) if b"while_" in source else ():
         if source[max(0, match.start() - 80) : match.start()].rstrip()[-1:] == b"}":
             uses.append(Use(match.group(1).decode(), match.start()))
@@ -202,14 +204,14 @@ def _conditions(source: bytes, uses: list[Use]) -> Iterator[tuple[int, bytes]]:
 
 
 def _tags(source: bytes) -> Iterator[tuple[int, bytes]]:
-    """Edits for `container_of(p, struct list, head)`: the grammar accepts the type as an argument without `struct`."""
+    """Edits that blank `struct` in `container_of(p, struct list, head)`, so that the grammar accepts the argument."""
     for match in _TAG.finditer(source):
         if source[max(0, match.start() - 80) : match.start()].rstrip()[-1:] == b",":
             yield match.start(), b"      "
 
 
 def _elses(source: bytes) -> Iterator[tuple[int, bytes]]:
-    """Edits for an `else` inside an `#if` of its own: the directives become blanks."""
+    """Edits that blank the directives around an `else` inside an `#if` of its own."""
     for match in _ELSE.finditer(source):
         found, depth = [match.span(1)], 1
         for directive in _DIRECTIVE.finditer(source, match.end(1), match.end(1) + _READ):
@@ -225,7 +227,7 @@ def _elses(source: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _directives(source: bytes) -> Iterator[tuple[int, bytes]]:
-    """Edits for `#define`s that the grammar does not know: `args...` as the last parameter, comments in the text."""
+    """Edits of `#define`s that the grammar does not know: they blank `args` in `args...)`, and comments in the text."""
     done = 0
     for match in _DEFINE.finditer(source):
         if match.start() < done:
@@ -245,7 +247,7 @@ def _directives(source: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def apply_edits(source: bytes, edits: list[tuple[int, bytes]]) -> bytes:
-    """Apply replacements to a source; of overlapping replacements, the first counts."""
+    """Apply edits, as (start, new text), to a source; of overlapping edits, the first counts."""
     parts, done = [], 0
     for start, text in sorted(edits):
         if start >= done:
@@ -255,13 +257,13 @@ def apply_edits(source: bytes, edits: list[tuple[int, bytes]]) -> bytes:
 
 
 def entries(table: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """A table `[macros]` as a tuple of texts, for comparison: `attribute __init`, `function_1 SYSCALL_DEFINE0`."""
+    """Convert a table `[macros]` to a tuple, for comparison: ("attribute __init", "function_1 SYSCALL_DEFINE0")."""
     return tuple(f"{what} {name}" for what, names in table.items() for name in names)
 
 
 @lru_cache(maxsize=8)
 def macro_text(table: tuple[str, ...]) -> MacroText:
-    """The rewriter for a table, given as `entries`."""
+    """The rewriter for a table of macros, in the form that `entries` returns."""
     found: dict[str, list[str]] = {}
     for entry in table:
         what, _, name = entry.partition(" ")

@@ -1,4 +1,4 @@
-"""Rust's `use` declarations in the arguments of a macro such as `cfg_rt! { … }`, where the grammar has tokens only."""
+"""Reads Rust's `use` declarations in the arguments of a macro such as `cfg_rt! { … }`, which parse as tokens only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PATH_READ = 200
 
 
 class Used(NamedTuple):
-    """A name that a `use` declaration imports, with the fields of `Import`."""
+    """A name that a `use` declaration imports. The fields are those of `Import`."""
 
     module: str
     name: str
@@ -29,7 +29,7 @@ class Used(NamedTuple):
 
 
 def in_program(imports: list[dict[str, list[Node]]], conditions: list[Node]) -> list[dict[str, list[Node]]]:
-    """The imports outside of macro definitions; those in the arguments of macros come last.
+    """Leave out imports in definitions of macros, and put imports in the arguments of macros last.
 
     Args:
         imports: The captures of each import.
@@ -48,7 +48,7 @@ def in_program(imports: list[dict[str, list[Node]]], conditions: list[Node]) -> 
 
 
 def path_before(source: bytes, start: int) -> str:
-    """The path `a::b::` before a name: among tokens a query captures only the last part of a path."""
+    """The path `a::b::` before a name; "" if there is none. Among tokens, a query captures only a path's last part."""
     if source[max(0, start - 2) : start] != b"::":
         return ""
     match = _PATH.search(source[max(0, start - _PATH_READ) : start])
@@ -56,7 +56,7 @@ def path_before(source: bytes, start: int) -> str:
 
 
 def used_in(source: bytes, start: int) -> list[Used]:
-    """The names imported by the declaration whose `use` is at `start`; none if it is not a whole declaration."""
+    """The names that the declaration whose `use` is at `start` imports; [] if the declaration is not complete."""
     tokens: list[str] = []
     place, stop = start + len(b"use"), min(len(source), start + _READ)
     while place < stop:
@@ -77,7 +77,7 @@ def used_in(source: bytes, start: int) -> list[Used]:
 
 
 class _Reader:
-    """Parses a tree of paths: `a::{b as c, d::*}`."""
+    """Parses the tree of paths in a `use` declaration: `a::{b as c, d::*}`."""
 
     def __init__(self, tokens: list[str]) -> None:
         self._tokens = tokens
@@ -89,7 +89,7 @@ class _Reader:
         return found
 
     def tree(self, around: tuple[str, ...], depth: int) -> Iterator[Used]:
-        """The names of the tree at `place`, as paths below `around`; moves `place` past the tree."""
+        """The names that the tree at `place` imports, as paths below `around`; moves `place` past the tree."""
         path = list(around)
         self._skip_if("::")
         while self.place < len(self._tokens) and depth < _DEEPEST:

@@ -1,9 +1,9 @@
-"""The last attempt at a file whose syntax tree has errors: finds the parts that do not parse and leaves them out.
+"""The last attempt at a file whose syntax tree has errors: finds the parts that do not parse and blanks them.
 
-The lines of a file are divided by their indentation: a part is a line with the deeper lines below it and the line that
-closes them. The parts of a level are bisected until those are found that add errors; these are divided in turn. What
-remains is blanked at the same length: a statement, a directive, or a head, whose keyword, name and brace stay if it
-holds definitions. So a construct that the grammar does not know costs its line, not the rest of the file.
+The lines of a file are divided by their indentation. A part is a line with the deeper lines below it and the line that
+closes them. The parts of one level are bisected until those are found that add errors; these parts are divided in turn.
+What is left then is blanked (replaced by spaces): a statement, a directive, or a head (the lines before a block). If a
+head holds definitions, its keyword, name and brace stay. So code unknown to the grammar costs its line, not the file.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _SPANNING = lazily(
 
 
 def shortest_lines(text: bytes, errors: Iterable[tuple[int, int]]) -> int:
-    """The total length, without margins, of the shortest line in each error: a repair seldom blanks less."""
+    """The total length, without indentation, of the shortest line in each error: a repair seldom blanks less."""
     shortest: dict[int, int] = {}  # by the place of the line
     for start, end in errors:
         at = text.rfind(b"\n", 0, start) + 1
@@ -67,15 +67,14 @@ class _Part(NamedTuple):
 
 
 class _Spent(Exception):
-    """The budget for parsing is used up; the rest is left as it is."""
+    """The attempt must end: the budget for parsing is used up, or too much has been blanked."""
 
 
 class Recovery:
     """Finds the parts of a text that do not parse, and blanks them."""
 
     def __init__(self, text: bytes, cost: Callable[[bytes], int], most: int) -> None:
-        """The attempt ends when it blanks `most` bytes; `cost` returns the number of bytes in errors in a text's
-        tree."""
+        """`cost` returns how many bytes of a text are in errors. The attempt ends when it blanks `most` bytes."""
         self.lines = re.findall(rb"[^\n]*\n|[^\n]+\Z", text)
         self._starts = list(accumulate(map(len, self.lines), initial=0))
         self.culprits: list[tuple[int, int]] = []  # the first line of each, and the one after its last
@@ -87,7 +86,7 @@ class Recovery:
         self._indents = self._indentation(text)
 
     def text(self) -> bytes:
-        """The text with blanks for the parts that do not parse; offsets and lines stay."""
+        """The text with spaces in place of the parts that do not parse; offsets and lines stay."""
         with suppress(_Spent):
             self._level([(0, len(self.lines))], [], 0, depth=0, lifts=False)
         for first, last in self.culprits:
@@ -97,7 +96,7 @@ class Recovery:
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
-        """The blanked ranges as (start, end); adjacent ranges are merged."""
+        """The blanked byte ranges as (start, end); adjacent ranges are merged."""
         found: list[tuple[int, int]] = []
         lines = [(self._starts[first], self._starts[last]) for first, last in self.culprits]
         for start, end in sorted([*lines, *self._edits]):
@@ -125,12 +124,12 @@ class Recovery:
         return self._cost_of(text)
 
     def _level(self, runs: list[tuple[int, int]], around: list[int], base: int, *, depth: int, lifts: bool) -> None:
-        """Find the parts that add errors, among runs of lines on one level of indentation.
+        """Find the parts that add errors, among runs of lines with the same indentation, and blank their errors.
 
         Args:
-            runs: (First line, line after the last one) of each part.
-            around: The enclosing lines.
-            base: The bytes in errors of the enclosing lines alone.
+            runs: (first line, line after the last one) of each run.
+            around: The numbers of the enclosing lines.
+            base: The bytes in errors when the enclosing lines are parsed alone.
             depth: The number of enclosing parts.
             lifts: Whether one of the enclosing parts is a function, so that statements are allowed.
         """
@@ -139,7 +138,7 @@ class Recovery:
             self._enter(part, frame, base, depth=depth, lifts=lifts)
 
     def _enter(self, part: _Part, frame: list[int], base: int, *, depth: int, lifts: bool) -> None:
-        """Find what adds errors inside a part, given the enclosing lines `frame`."""
+        """Find the lines inside a part that add errors, and blank them. `frame`: numbers of the enclosing lines."""
         whole = part.first, part.last
         if part.inside >= part.last or depth >= _DEEPEST:
             self._leave_out(*whole)
@@ -192,7 +191,7 @@ class Recovery:
         return True
 
     def _bad(self, parts: list[_Part], frame: list[int], base: int) -> list[tuple[_Part, list[int]]]:
-        """The parts that add errors to the lines `frame`, each with the lines beside which it does."""
+        """(part, lines beside which it adds errors) of each part that adds errors to the lines `frame`."""
         if not parts or self._cost(_with(frame, parts)) <= base:
             return []
         if len(parts) == 1:
@@ -240,7 +239,7 @@ class Recovery:
             yield _Part(core, self._head_end(core, stop), stop)
 
     def _head_end(self, core: int, stop: int) -> int:
-        """The line after a part's head, which ends at the first line with a brace or the like outside parentheses."""
+        """The line after a part's head, which ends with the first line that opens a block, as by a brace."""
         depth = 0
         for number in range(core, min(stop, core + _HEAD_LINES)):
             for match in _BRACKETS.finditer(self.lines[number]):
@@ -250,7 +249,7 @@ class Recovery:
         return core + 1
 
     def _indentation(self, text: bytes) -> list[int]:
-        """Per line, the column of its text; -1 for a blank line, a large number inside a comment or a string."""
+        """The column of each line's text; -1 for a blank line, a large number inside a comment or a string."""
         found = []
         for line in self.lines:
             bare = line.lstrip()
@@ -265,5 +264,5 @@ class Recovery:
 
 
 def _with(frame: list[int], parts: Iterable[_Part]) -> list[int]:
-    """The line numbers of a frame and of some parts together, sorted."""
+    """The sorted numbers of the lines `frame` and of the lines of `parts`."""
     return sorted({*frame, *(number for part in parts for number in range(part.first, part.last))})

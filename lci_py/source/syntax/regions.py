@@ -1,6 +1,6 @@
-"""Code inside of files of another kind: scripts of components, tags of templates, cells of notebooks.
+"""Finds code in files of another kind: scripts of components, tags of templates, cells of notebooks.
 
-The code stays where it is, so that lines and offsets are those of the file, and everything around it is blank.
+The code keeps its offsets, so that lines and offsets are those of the file; the text around it is blanked.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _KERNEL = lazily(rb'"kernelspec"\s*:\s*\{[^{}]*?"language"\s*:\s*"([^"]+)"')
 
 
 class Regions(NamedTuple):
-    """Where the code is in files with some suffixes; a table `[[regions]]` of a language.
+    """A description of where code is in files with certain suffixes; a table `[[regions]]` of a language.
 
     Attributes:
         code: A pattern whose groups are code. None for notebooks.
-        separator: A byte written behind each region, to end the statement there.
+        separator: A byte that is written after each region, to end its last statement.
         language: For notebooks: the language of the kernel; cells of other kernels are comments.
     """
 
@@ -44,11 +44,11 @@ class Regions(NamedTuple):
         )
 
     def readable(self, source: bytes) -> bytes:
-        """The text to show and to index: for a notebook, the lines of its cells without JSON and outputs."""
+        """The text to show and to index. For a notebook, these are the lines of its cells, without JSON and outputs."""
         return source if self.code is not None else _cells(source, self.language)
 
     def parsable(self, readable: bytes) -> bytes:
-        """The text to parse, with the same offsets as `readable`."""
+        """The text to parse: `readable` with blanks for all that is not code. Offsets stay the same."""
         if self.code is None:
             return readable
         text = bytearray(_VISIBLE.sub(b" ", readable))
@@ -64,7 +64,7 @@ class Regions(NamedTuple):
 
 
 def _cells(source: bytes, language: bytes) -> bytes:
-    """A notebook's cells, each line at its offset in the file; cells that are no code become comments."""
+    """The text of a notebook's cells, each line at its offset in the file. Cells that are not code become comments."""
     text = bytearray(_VISIBLE.sub(b" ", source))
     kernel = _KERNEL.search(source)
     foreign = kernel is not None and kernel[1].lower() != language

@@ -1,6 +1,6 @@
-"""The second attempt at a C file whose syntax tree has errors: blanks out text that confuses the parser.
+"""The second attempt at a C file whose syntax tree has errors: blanks text (by spaces) that confuses the parser.
 
-These become blanks, of the same length, so that offsets and lines stay:
+These texts become blanks of the same length, so that offsets and lines stay:
 
 - words that look like attributes, near an error: `__word` and `WORD`, with arguments or without, and empty or attribute
   macros of the file, where a declaration has a word too many (`WORD int f(`, `int WORD f(`, `f(void) WORD {`);
@@ -72,10 +72,10 @@ _STATEMENT_END = lazily(rb"[;{}:]|\A")
 
 
 def without_directives(text: bytes) -> tuple[list[Edit], list[list[tuple[int, int]]]]:
-    """Edits that leave no `#define`, and of each conditional its first branch (after `#if 0`, the second).
+    """Edits that blank each `#define`, and of each conditional all but the first branch (after `#if 0`, the second).
 
     Returns:
-        The edits; and groups of removed ranges to parse apart: all macro definitions, and each removed branch.
+        (edits, groups of blanked ranges to parse separately: all macro definitions, and each blanked branch).
     """
     comments = [m.span() for m in _BRACKETS.finditer(text) if m.group().startswith(b"/*")]
 
@@ -107,7 +107,7 @@ def without_directives(text: bytes) -> tuple[list[Edit], list[list[tuple[int, in
 
 
 def errors(root: Node) -> list[tuple[int, int]]:
-    """The byte ranges of a tree's errors, without errors that are only a punctuation mark."""
+    """The byte ranges of the errors in a tree; errors that are only a punctuation mark are left out."""
     if root.type == "ERROR":
         return [(root.start_byte, root.end_byte)]
     found, pending = [], [root] if root.has_error else []
@@ -126,7 +126,7 @@ def errors(root: Node) -> list[tuple[int, int]]:
 
 
 def _lacks_name(semicolon: Node) -> bool:
-    """Whether a missing semicolon cuts a head in two: `void attribute` and `name(void) {`."""
+    """Whether a missing semicolon cuts a function's head in two: `void attribute` and `name(void) {`."""
     around = semicolon.parent
     if around is None or around.type != "declaration":
         return False
@@ -135,12 +135,12 @@ def _lacks_name(semicolon: Node) -> bool:
 
 
 def cost(found: list[tuple[int, int]]) -> int:
-    """The number of bytes in errors."""
+    """The total number of bytes in ranges of errors."""
     return sum(end - start for start, end in found)
 
 
 def repairs(text: bytes, found: list[tuple[int, int]]) -> list[Edit]:
-    """Edits after which a text may have fewer errors; its length and its lines stay."""
+    """Edits after which a text may have fewer errors. Its length and its lines stay the same."""
     found = found[:_MOST_ERRORS]
     edits = list(_conditionals(text, found))
     own = set(_OWN.findall(b"\n" + text))
@@ -151,7 +151,7 @@ def repairs(text: bytes, found: list[tuple[int, int]]) -> list[Edit]:
 
 
 def mark_edits(tree: Tree, text: bytes, edits: list[Edit]) -> Tree:
-    """Mark the ranges of a tree that edits are about to change, so that the parser can reuse the rest."""
+    """Mark in a tree the ranges that edits are about to change, so that the parser can reuse all other nodes."""
     row, line, at = 0, 0, 0
     for start, new in sorted(edits):
         points = []
@@ -169,7 +169,7 @@ def _blank(text: bytes, start: int, end: int) -> Edit:
 
 
 def _regions(text: bytes, found: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The text near errors, from the end of the declaration before each."""
+    """(start, end) of the text around each error, from the end of the declaration before it."""
     done = 0
     for start, end in found:
         low = max(done, start - _AROUND)
@@ -202,8 +202,9 @@ def _attributes(text: bytes, start: int, end: int, own: set[bytes]) -> Iterator[
 
 
 def _is_attribute(before: bytes, mark: bytes, after: bytes, then: bytes, has_arguments: bool) -> bool:
-    """Whether a word looks like an attribute, because the declaration has a word too many. `before` is the word (or
-    character) before it, `after` the word after it, `then` the text after that."""
+    """Whether a word looks like an attribute, because the declaration has a word too many. `before` is the word before
+    it, or else `mark` is the character there; `after` and `then` are the beginnings of the texts that follow.
+    """
     if before in _TAGS or (mark and mark not in b";{})*(]"):
         return False
     if after[:1].isalpha() or after[:1] == b"_":
@@ -231,7 +232,7 @@ def _alone(text: bytes, start: int, end: int) -> Iterator[Edit]:
 
 
 def _goes_on(text: bytes, line: int) -> bool:
-    """Whether the line that starts at a byte continues the text of a macro."""
+    """Whether a line continues the text of a macro, as the line before ends in a backslash. `line` is its offset."""
     return text[max(0, line - 3) : line].rstrip(b"\r\n")[-1:] == b"\\"
 
 
@@ -243,7 +244,7 @@ class _Branch(NamedTuple):
 
 
 class _Open(NamedTuple):
-    """An open conditional: the branch that is kept, the latest branch, and where that begins."""
+    """An open conditional: the number of the branch to keep, and the number and offset of the latest branch."""
 
     wanted: int
     number: int
@@ -268,7 +269,7 @@ def _conditionals(text: bytes, found: list[tuple[int, int]]) -> Iterator[Edit]:
 
 
 def _conditional(text: bytes, branches: list[_Branch], in_error: int) -> Iterator[Edit]:
-    """The edits for a conditional that has `in_error` bytes of errors around it."""
+    """The edits for a conditional (#if to #endif). `in_error` is the size in bytes of the largest error around it."""
     pairs = list(pairwise(branches))
     texts = [_NO_CODE.sub(b"", b"\n" + text[one.body : other.start]).rstrip() for one, other in pairs]
     directives = [_blank(text, one.start, one.body) for one in branches]

@@ -1,4 +1,4 @@
-"""Objective-C's selectors: names whose keywords are spread over the head of a method, or over a message."""
+"""Reads Objective-C's selectors: names whose keywords are spread over the head of a method, or over a message."""
 
 from __future__ import annotations
 
@@ -47,9 +47,11 @@ def selector(node: Node) -> str:
 
 
 def receiver_of(node: Node) -> str:
-    """The receiver of a message as a chain of calls: `Shelf.init()` for `[[Shelf alloc] init]`. For Python's `cast(T,
-    x)`, `(x as T)`; "" for other nodes. Messages that return an object of the same type, such as `alloc`, are left
-    out."""
+    """The receiver of a message as a chain of calls: `Shelf.init()` for `[[Shelf alloc] init]`.
+
+    For Python's `cast(T, x)` it is `(x as T)`; "" for other nodes. Messages that return an object of the same type,
+    such as `alloc`, are left out.
+    """
     if node.type == "call":
         function, listed = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if function is None or listed is None or function.text not in CASTS or listed.named_child_count != 2:
@@ -71,5 +73,5 @@ def receiver_of(node: Node) -> str:
 
 
 def body(node: Node) -> Node | None:
-    """The body of a method, or the semicolon of its declaration."""
+    """The node of a method's body, or of the semicolon that ends its declaration; None if there is neither."""
     return next((child for child in node.children if child.type in _BODY), None)

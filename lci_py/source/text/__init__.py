@@ -1,1 +1,1 @@
-"""Words, stems, patterns and digests of text."""
+"""Splits text into words, finds their stems, and computes digests."""

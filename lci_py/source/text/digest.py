@@ -1,4 +1,4 @@
-"""Content hashes: of a file, and of a run of its lines."""
+"""Computes content hashes: of a file, and of some lines of it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from _blake2 import blake2b as blake2b
 
 
 def digest(data: bytes) -> str:
-    """The content hash that names a file's version."""
+    """The hash of a file's content, which identifies a version of the file."""
     return blake2b(data, digest_size=16).hexdigest()
 
 
 def lines_digest(lines: list[bytes], first: int, last: int) -> bytes:
-    """Digest of the lines `first` to `last` (1-based), by which a later reader sees whether they have changed."""
+    """A digest of the lines `first` to `last` (1-based), by which a later reader sees whether they have changed."""
     return blake2b(b"\n".join(lines[first - 1 : last]), digest_size=8).digest()

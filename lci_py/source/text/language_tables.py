@@ -1,4 +1,4 @@
-"""Reads the tables of grammars/. docs/languages.md describes the keys."""
+"""Reads the TOML files in grammars/. docs/languages.md describes their keys."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def grammars_dir() -> Path:
 
 @cache
 def table_of(language: str) -> dict[str, Any]:
-    """A language's `language.toml`; {} for one without a grammar. A query reads only those of its results."""
+    """The content of a language's `language.toml`; {} if it has no grammar. It is read when first needed."""
     try:
         return shared_table(f"{language}/language")
     except FileNotFoundError:
@@ -29,10 +29,10 @@ def table_of(language: str) -> dict[str, Any]:
 
 @cache
 def shared_table(name: str) -> dict[str, Any]:
-    """A file of grammars/, by its name without `.toml`.
+    """The content of a TOML file in grammars/. `name` is the file's name without `.toml`.
 
     Raises:
-        FileNotFoundError: There is none.
+        FileNotFoundError: There is no such file.
     """
     # A query that needs no table does not import the parser of TOML either.
     if sys.version_info >= (3, 11):
@@ -44,7 +44,7 @@ def shared_table(name: str) -> dict[str, Any]:
 
 
 def pairs(text: str, sign: str = " = ") -> Iterator[tuple[str, str]]:
-    """Split each line of a table's text at a sign into two sides. This format is faster to read than TOML keys."""
+    """(left, right) of each line of a table's text, split at `sign`. Such a text is read faster than TOML keys."""
     for line in text.strip().split("\n") if text else ():
         left, _, right = line.partition(sign)
         yield left.strip(), right
@@ -52,19 +52,19 @@ def pairs(text: str, sign: str = " = ") -> Iterator[tuple[str, str]]:
 
 @cache
 def has_rule(language: str, rule: str) -> bool:
-    """Whether a language lists a rule of `callgraph.language_rules` among its `call_rules`."""
+    """Whether a language has `rule`, one of `callgraph.language_rules`, among the `call_rules` of its table."""
     return rule in table_of(language).get("call_rules", ())
 
 
 @cache
 def words_of(language: str, key: str) -> frozenset[str]:
-    """The words that a language lists under a key; none if it has no such key."""
+    """The words that a language's table lists under a key; empty if the table has no such key."""
     return frozenset(table_of(language).get(key, ()))
 
 
 @cache
 def library_methods(language: str) -> frozenset[str]:
-    """The names of the methods of a language's standard library; none if nobody has listed them."""
+    """The names of the methods of a language's standard library; empty if there is no list of them."""
     try:
         return frozenset(shared_table(f"{language}/library_methods")["names"].split())
     except FileNotFoundError:

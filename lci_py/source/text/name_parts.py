@@ -1,7 +1,8 @@
-"""The distinct names of a segment, split into parts, and a search among them for a mistyped or shortened name.
+"""Splits the distinct names of a segment (a part of the index) into parts, and finds names that a mistyped or
+shortened name may mean.
 
 A segment keeps one text: a line per distinct name, its parts in lower case with spaces between them. A search looks at
-all lines at once: the letters of a name as a set of bits rule out nearly all of them.
+all lines at once: the letters of each name, as a set of bits, rule out nearly all of them.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ _BITS[[ord(" "), ord("\n")]] = 0
 
 
 class Alike(NamedTuple):
-    """A name that may be meant; `worth` in (0, 1] says how well it fits."""
+    """A name that the user may have meant; `worth`, in (0, 1], says how well the name fits."""
 
     spelling: str  # joined, as `source.text.words.joined` gives it
     worth: float
 
 
 def pack_names(names: Iterable[str]) -> bytes:
-    """The stored text of a segment's names; equal names count once, and overlong ones are left out."""
+    """The text that stores a segment's names; equal names count once, and overlong names are left out."""
     lines = {" ".join(found) for name in names if len(name) <= _MOST_LETTERS and (found := _parts(name))}
     return "\n".join(sorted(lines)[:MOST_NAMES]).encode("utf-8", "surrogatepass")
 
@@ -73,7 +74,7 @@ class NameParts:
         self._spaces = spaces
 
     def nearest_names(self, word: str) -> list[tuple[str, int]]:
-        """Names one or two edits away from a word, as joined spellings with the number of edits.
+        """(name, number of edits) of each name one or two edits away from a word; names are joined spellings.
 
         Args:
             word: In lower case without underscores. A word shorter than `SHORTEST` has no near names.
@@ -93,10 +94,10 @@ class NameParts:
         return found
 
     def abbreviated_names(self, words: Sequence[str]) -> list[Alike]:
-        """Names whose parts the words equal, begin or abbreviate, in order; best first.
+        """Names whose parts are equal to the words, begin with them or are abbreviated by them, in order; best first.
 
         Args:
-            words: In lower case, two or more.
+            words: Two or more words in lower case.
         """
         asked = np.uint32(_bits("".join(words)))
         could = (
@@ -121,7 +122,7 @@ def _bits(text: str) -> int:
 
 
 def _count(bits: NDArray[np.uint32]) -> NDArray[np.uint8]:
-    """The number of bits set (Hacker's Delight, 5-1); numpy has such a function only from 2.0 on."""
+    """The number of set bits of each item (Hacker's Delight, 5-1); numpy has such a function only from 2.0 on."""
     bits = bits - ((bits >> 1) & np.uint32(0x55555555))
     bits = (bits & np.uint32(0x33333333)) + ((bits >> 2) & np.uint32(0x33333333))
     bits = (bits + (bits >> 4)) & np.uint32(0x0F0F0F0F)
@@ -130,13 +131,13 @@ def _count(bits: NDArray[np.uint32]) -> NDArray[np.uint8]:
 
 
 def most_edits(word: str) -> int:
-    """The number of letters that may be wrong in a mistyped name."""
+    """The number of letters of a name that may be mistyped."""
     return 2 if len(word) >= _TWO_EDITS else 1
 
 
 def distance(one: str, other: str, most: int) -> int | None:
-    """The number of insertions, deletions, replacements and swaps of neighbours between two words; None if more than
-    `most`.
+    """The number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other; None
+    if there are more than `most`.
 
     Source: the restricted distance of Damerau, CACM 7(3), 1964, by the recurrence of Wagner and Fischer.
     """
@@ -157,7 +158,7 @@ def distance(one: str, other: str, most: int) -> int | None:
 
 
 def alignment(words: Sequence[str], name: Sequence[str]) -> float:
-    """How well words of a query spell a name by its parts, in order, one or two parts per word: in [0, 1]."""
+    """A score in [0, 1]: how well the words of a query spell a name, each word one or two of its parts, in order."""
     # best[j]: the most that the words so far are worth in the first j parts; 0 for not at all.
     best = [1e-9] * (len(name) + 1)
     for word in words:
@@ -188,7 +189,7 @@ def _match(word: str, part: str) -> float:
 
 
 def nearest(found: Iterable[tuple[str, int]]) -> list[Alike]:
-    """Of near names from several segments, those with the fewest edits."""
+    """The names with the fewest edits, of (name, number of edits) pairs from several segments."""
     edits = dict(found)
     least = min(edits.values(), default=0)
     return [Alike(name, 1.0) for name in sorted(edits) if edits[name] == least][:_MOST_ALIKE]

@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled on first use, so that importing a module stays fast."""
+"""Makes regular expressions that are compiled on first use, so that importing a module stays fast."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _METHODS = ("match", "search", "fullmatch", "sub", "subn", "split", "findall", "
 
 
 class _Pattern:
-    """Stands in for a compiled pattern, and forwards its methods."""
+    """Stands in for a compiled pattern: compiles it when one of its methods is first used."""
 
     def __init__(self, pattern: str | bytes, flags: int) -> None:
         self._given: tuple[Any, int] = (pattern, flags)
@@ -24,7 +24,7 @@ class _Pattern:
 
 
 def lazily(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """As `re.compile`, but on first use, which raises `re.error` for a bad pattern. `re.sub` cannot take the result."""
+    """As `re.compile`, but on first use, which may raise `re.error`. Functions like `re.sub` cannot take the result."""
     return cast("re.Pattern[AnyStr]", _Pattern(pattern, flags))
 
 

@@ -5,8 +5,8 @@ underscores, and are in lower case. Each distinct word is split once per index b
 
 It also derives forms of an English word that code may use: resolution, resolve, resolver; valid, validate, validator.
 
-These are rules of derivation, not a list of words: their results need not be words, and are looked up in a vocabulary.
-They work on *stems* (`words.stem`), which have no plural, -ing, -ed or final e.
+The forms come from rules of derivation, not from a list of words: the results need not be words, and are looked up in
+a vocabulary. The rules work on *stems* (`words.stem`), which have no plural, -ing, -ed or final e.
 
 Source: the suffixes of Porter, Program 14(3), 1980, steps 2 to 4, as alternations instead of deletions, so that only
 forms of one derivation meet (Krovetz, Viewing morphology as an inference process, SIGIR 1993); the alternations of
@@ -53,12 +53,12 @@ def located_parts(word: str) -> list[tuple[int, int, str]]:
 
 
 def joined_spelling(word: str) -> str:
-    """The word in lower case and without underscores: `get_http` and `getHttp` are the same."""
+    """The word in lower case and without underscores, which is the same for `get_http` and `getHttp`."""
     return word.replace("_", "").lower()[:MAX_WORD]
 
 
 def stem(part: str) -> str:
-    """A light suffix stripper for English morphology (plural, -ing, -ed); never shorter than three letters.
+    """Strip the suffixes of English plurals, -ing and -ed; the result is never shorter than three letters.
 
     Source: the step 1 rules of Porter, Program 14(3), 1980, without the later steps, which conflate too much code.
     """
@@ -130,7 +130,7 @@ _STOPPED = frozenset(stem(word) for word in STOPWORDS)
 
 @lru_cache(maxsize=4096)
 def forms(word: str) -> tuple[str, ...]:
-    """Stems of other forms of a word (a stem), those of its base first. Most of them are not words."""
+    """Stems of other forms of `word` (itself a stem); first, forms of its base. Most of these stems are no words."""
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return ()
     found: dict[str, None] = {}
@@ -158,7 +158,7 @@ _KEYWORDS = frozenset(
 
 
 def shortens(short: str, long: str) -> bool:
-    """Whether a stem can abbreviate another by its letters: the same first letters, then consonants in order."""
+    """Whether the stem `short` can abbreviate the stem `long`: by its first letters, then some consonants in order."""
     most = min(_LONGEST, len(long) - _LEAST_CUT - (len(short) >= _WORDS))
     if not _SHORTEST <= len(short) <= most or short[0] != long[0]:
         return False
@@ -176,7 +176,7 @@ def shortens(short: str, long: str) -> bool:
 
 
 def short_forms(long: str, lines: str) -> list[str]:
-    """Those of `lines`, a text with a stem per line, that abbreviate the stem `long`."""
+    """The stems in `lines` (a text with a stem per line) that abbreviate the stem `long`."""
     if not (long.isascii() and long.isalpha()):
         return []
     found = re.findall(f"^[{long}]{{{_SHORTEST},{_LONGEST}}}$", lines, re.MULTILINE)
@@ -184,7 +184,7 @@ def short_forms(long: str, lines: str) -> list[str]:
 
 
 def long_forms(short: str, lines: str) -> list[str]:
-    """Those of `lines`, a text with a stem per line, that the stem `short` abbreviates."""
+    """The stems in `lines` (a text with a stem per line) that the stem `short` abbreviates."""
     if len(short) > _LONGEST or not (short.isascii() and short.isalpha()):
         return []
     letters = "".join(f"[^{letter}\n]*{letter}" for letter in short[1:])
@@ -214,7 +214,7 @@ def _changed_stems(verb: str) -> list[str]:
 
 
 def _derived_stems(base: str) -> list[str]:
-    """A base, and the stems of words that may be derived from it."""
+    """The stem `base`, and the stems of words that may be derived from it."""
     found = [base, *_changed_stems(base), *(base + suffix for suffix, least in _SUFFIXES if len(base) >= least)]
     if len(base) >= 3 and base[-1] in _DOUBLED:
         found += [f"{base}{base[-1]}{suffix}" for suffix in ("er", "ation")]

@@ -1,8 +1,8 @@
-"""Conditions compared as logic: can two hold together, does one imply the other, does one hold here.
+"""Compares build conditions as logic: can two hold together, does one imply the other, does one hold on this machine.
 
-The grammar of a language (`source/conditions/formula.py`) says how a tag is read. Its atoms become literals over
-multi-valued variables (`atoms.py`, and a module with known facts per family of languages), and a search looks for a
-satisfying assignment (`solve.py`). An atom that no rule recognises is a variable named by its text.
+The grammar of a language (`source/conditions/formula.py`) says how a condition is parsed. Its atoms become literals
+over multi-valued variables (`atoms.py`, and a module with known facts per family of languages), and a search looks for
+a satisfying assignment (`solve.py`). An atom that no rule recognises is a variable named by its text.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MAX_PAIRS = 400
 
 
 class _Tag:
-    """A condition as a formula; also as two problems to solve: that it holds, and that it does not."""
+    """A condition in three forms: as a formula, and as two problems to solve (that it holds, that it does not)."""
 
     __slots__ = ("affirmed", "denied", "formula", "is_cut")
 
@@ -57,27 +57,26 @@ def together(one: str | None, other: str | None, language: str) -> bool | None:
     Args:
         one, other: A `build_tag`; None always holds.
     Returns:
-        None if undecided: one of them was cut (`…`) or its brackets do not match, and the rest does not exclude the
-            other; or the search would take too long. An unknown name can have any value: unrelated conditions give
-            True.
+        None if undecided: a condition was cut (`…`) or its brackets do not match, and its readable part does not
+            exclude the other condition; or the search would take too long. An unknown name can have any value, so
+            unrelated conditions give True.
     """
     one, other = one or "", other or ""
     return _together(min(one, other), max(one, other), language)
 
 
 def alternatives(one: str | None, other: str | None, language: str) -> bool | None:
-    """Whether two conditions hold together only in an unusual build, or if a switch of each is set: `USE_GL` and
-    `USE_METAL`.
+    """Whether two conditions are probably alternatives: they hold together only in an unusual build, or only if a
+    switch of both is set (`USE_GL` and `USE_METAL`), while a build mostly sets one of them. None if undecided.
 
-    A build mostly sets one of several such switches, so the conditions are probably alternatives. A switch counts if
-    only one condition mentions it. A single switch that a configure script sets is enough, unless one condition implies
-    the other. None if undecided.
+    A switch counts if only one condition mentions it. A single switch that a configure script sets is enough, unless
+    one condition implies the other.
     """
     return _alternatives(min(one or "", other or ""), max(one or "", other or ""), language)
 
 
 def witness(one: str | None, other: str | None, language: str) -> str:
-    """A situation in which both conditions hold: `with A and B set`, `on windows, without C`; "" if unknown."""
+    """Describes a situation in which both conditions hold, as `with A and B set`; an empty text if none is known."""
     dialect = _dialect(language)
     mine, theirs = _read(one or "", language).affirmed, _read(other or "", language).affirmed
     names = mine.variables | theirs.variables
@@ -91,7 +90,7 @@ def witness(one: str | None, other: str | None, language: str) -> str:
 
 
 def implies(one: str | None, other: str | None, language: str) -> bool | None:
-    """Whether `other` holds whenever `one` does; None if undecided, as for `together`."""
+    """Whether `other` holds whenever `one` holds; None if undecided, as for `together`."""
     return _implies(one or "", other or "", language)
 
 
@@ -137,7 +136,7 @@ def _alternatives(one: str, other: str, language: str) -> bool | None:
 
 
 def _open_variables(problem: Problem) -> frozenset[str]:
-    """The variables that decide a condition; alternatives that hold anyway are left out: of `(A || B) && A`, only A."""
+    """The variables that decide whether a condition holds: only A for `(A || B) && A`."""
     known = problem.known
     if known is None:
         return problem.variables
@@ -183,7 +182,7 @@ def _fact_names(language: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4_096)
 def _facts(names: frozenset[str], language: str) -> tuple[Formula, ...]:
-    """The facts of a language whose variables are all among `names`."""
+    """The formulas that always hold in a language, as far as all their variables are among `names`."""
     return tuple(fact for fact in _dialect(language).facts if names.issuperset(variables(fact)))
 
 

@@ -1,4 +1,4 @@
-"""Atoms of conditions as formulas over sets of values, the rules that languages share, and the `Dialect` of each."""
+"""Translates atoms of conditions into formulas over sets of values, by shared rules and the `Dialect` of a language."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Operand(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """`==`, `===`, `<`, `<=`, `>`, `>=`, `in` or `=~` between two operands. Other operators are negations of these."""
+    """Two operands with `==`, `===`, `<`, `<=`, `>`, `>=`, `in` or `=~`. Other operators are negations of these."""
 
     left: str
     operator: str
@@ -37,7 +37,7 @@ class Comparison(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """A text that was cut, or whose brackets do not match."""
+    """An atom that cannot be read, since its text was cut or its brackets do not match."""
 
     text: str
 
@@ -76,21 +76,21 @@ def is_switch(variable: str) -> bool:
 
 
 class Dialect(NamedTuple):
-    """How the conditions of one language are read, and which facts hold for them.
+    """Describes how the conditions of one language are read, and which facts hold for them.
 
     Attributes:
-        grammar: How a tag is parsed.
+        grammar: Says how a condition is parsed.
         falsy: The values for which a name alone, as a condition, is false.
-        spell: Rewrites a tag before it is parsed.
+        spell: Rewrites a condition before it is parsed.
         zero: The word that stands for the number 0 (C: an undefined macro).
-        special: The language's own reading of an operand or a comparison; None for the common one.
-        facts: Formulas that always hold. A question includes those whose variables it mentions.
-        usual: Formulas that hold in all usual builds; only unusual builds may have two definitions.
-        here: By variable, the values that are possible on a machine.
-        named: By enumeration, the word before its value in messages, and the bit of each value.
+        special: Translates an operand or a comparison by a rule of this language; None if the shared rules apply.
+        facts: Formulas that always hold. A question includes the facts whose variables it mentions.
+        usual: Formulas that hold in all usual builds; two definitions that only an unusual build has are no error.
+        here: Returns the possible values of each variable on a machine.
+        named: Maps an enumeration to the word before its value in messages, and to the bit of each value.
         unset: Whether switches are off unless a build sets them.
-        is_switch: Whether a person or a build sets a variable freely, mostly one of several.
-        found_out: Whether a configure script may set a switch, on some platforms only or where there is no other.
+        is_switch: Whether a variable is set freely by a person or a build, mostly as one of several.
+        found_out: Whether a configure script may set a variable, on some platforms only or for lack of an alternative.
     """
 
     grammar: Grammar = Grammar()
@@ -108,11 +108,12 @@ class Dialect(NamedTuple):
 
 
 def read(tag: str, dialect: Dialect) -> Formula:
-    """Parse a tag into a formula.
+    """Parse a condition into a formula.
 
-    A tag does not tell to which statement a `try` or `except` belongs. The definitions of a name are mostly in the
-    branches of one statement, so the first `try` or `except` of two tags is taken to belong to the same statement, the
-    second to one nested in it, and so on. Each becomes a comparison of a numbered variable: how that statement ends.
+    A condition does not say to which statement a `try` or `except` belongs. The definitions of a name are mostly in
+    the branches of one statement. So the first `try` or `except` of two conditions is taken to belong to the same
+    statement, the second to a nested statement, and so on. Each becomes a comparison with a numbered variable, which
+    stands for the way in which that statement ends.
     """
     condition = parse(dialect.spell(tag), dialect.grammar)
     attempts = 0
@@ -160,7 +161,7 @@ def _leaf(leaf: Leaf | Unknown, dialect: Dialect) -> Formula:
 
 
 def flag(name: str) -> Literal:
-    """A boolean variable."""
+    """The literal that a boolean variable is true."""
     return Literal(f"  {name}", ON)
 
 
@@ -175,8 +176,8 @@ def scalar(text: str, versions: bool = False) -> Number | str | None:
     """The value of a constant: a number, or a word; None if the text is no constant.
 
     Args:
-        text: An operand, as returned by `parse_atom`.
-        versions: Whether a string such as "2.7" is a version.
+        text: An operand's text, as returned by `parse_atom`.
+        versions: Whether to read a string such as "2.7" as a version.
     """
     if text in _KEYWORDS:
         return _KEYWORDS[text]
@@ -194,10 +195,10 @@ def scalar(text: str, versions: bool = False) -> Number | str | None:
 
 
 def in_words(values: Mapping[str, Allowed], dialect: Dialect) -> str:
-    """An assignment of values for a reader: `with A and B set, without C, on windows`.
+    """Describes an assignment of values in words: `with A and B set, without C, on windows`.
 
     Args:
-        values: The possible values by variable; each variable can take any of them.
+        values: Maps each variable to its possible values, of which an example is named.
     """
     where: list[str] = []
     given: list[str] = []
@@ -227,17 +228,17 @@ def _joined_names(names: list[str]) -> str:
 
 
 def equals(name: str, value: Number | str, dialect: Dialect) -> Formula:
-    """`name == value`."""
+    """The formula `name == value`."""
     return Literal(name, words(value)) if isinstance(value, str) else comparison_formula(name, "==", value, dialect)
 
 
 def comparison_formula(name: str, operator: str, value: Number, dialect: Dialect) -> Formula:
-    """`name OPERATOR value`, for a number or version."""
+    """The formula `name OPERATOR value`, for a number or version."""
     return Literal(name, numeric(numbers_where(operator, value), dialect.zero))
 
 
 def compare(one: Number, operator: str, other: Number) -> bool:
-    """`one OPERATOR other`."""
+    """Whether `one OPERATOR other` holds."""
     if operator == "==":
         return one == other
     return {"<": one < other, "<=": one <= other, ">": one > other, ">=": one >= other}[operator]
@@ -290,7 +291,7 @@ def _value(text: str, versions: bool) -> Number | str | None:
 
 
 def parse_atom(atom: Atom, grammar: Grammar) -> tuple[bool, Leaf | Unknown]:
-    """Parse an atom: whether it is affirmed (False if negated), and its operand or comparison."""
+    """(affirmed, content) of an atom: affirmed is False if it is negated; content is an operand or a comparison."""
     if not atom.is_whole:
         return True, Unknown(atom.source)
     tokens, start, end, is_opaque = atom
@@ -312,7 +313,7 @@ def parse_atom(atom: Atom, grammar: Grammar) -> tuple[bool, Leaf | Unknown]:
 
 
 def compact(tokens: list[str]) -> str:
-    """Tokens in normal form: a blank only where two words would run together."""
+    """Joins tokens into normal form, with a blank only where two words would run together."""
     text = ""
     for token in tokens:
         blank = text and (text[-1].isalnum() or text[-1] in "_?") and (token[0].isalnum() or token[0] == "_")

@@ -1,6 +1,6 @@
-"""Operating systems, processors and compilers as variables that the conditions of most languages share, and the machine
-that decides which definition is active. Go and Rust have their own tables, for their ports and the names that
-their compilers use.
+"""Defines operating systems, processors and compilers as variables that the conditions of most languages share, and the
+machine that decides which definition is active. Go and Rust have their own tables, with the names of their ports and
+compilers.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ NAMED = {kind: ("", bits) for kind, bits in TABLE.kinds.items()}
 
 
 def system(names: str) -> Literal:
-    """The literal that the operating system is one of the given names, separated by blanks."""
+    """The literal that the operating system is one of `names`, which are separated by blanks."""
     return TABLE.literal("system", names)
 
 
 def system_of(name: str) -> Formula | None:
-    """The formula for a system by its run-time name, such as `Darwin` or `freebsd14.1`. None if it is unknown."""
+    """The formula for a system by its run-time name, such as `Darwin` or `freebsd14.1`; None if the name is unknown."""
     for word in (name.lower(), name.lower().rstrip("0123456789.")):
         found = TABLE.words.get(word) or TABLE.words.get(platform_word(word) or "")
         if found is not None and found[0] == " @system":
@@ -65,13 +65,13 @@ class Machine(NamedTuple):
 
     @property
     def system(self) -> str:
-        """The operating system under the name that most languages share; for a rare one, the platform."""
+        """The operating system, by the name that most languages share; for a rare system, the name of the platform."""
         family = self.platform if self.platform == "win32" else self.platform.rstrip("0123456789.")
         return _CALLED.get(family, family)
 
     @property
     def processor(self) -> str:
-        """The architecture by its usual name: x86_64, x86, aarch64, arm; any other as the system calls it."""
+        """The architecture by its usual name (x86_64, x86, aarch64, arm); any other as the system names it."""
         name = self.machine.lower()
         if name in ("amd64", "x64", "x86_64"):
             return "x86_64"
@@ -82,12 +82,12 @@ class Machine(NamedTuple):
 
 @lru_cache(maxsize=1)
 def this_machine() -> Machine:
-    """The machine that runs this program, looked up once."""
+    """The machine that runs this program, determined only once."""
     return Machine.here()
 
 
 def here(machine: Machine) -> dict[str, Allowed]:
-    """The known values of a machine, by variable."""
+    """Maps each known variable (byte order, system, processor) to its value on a machine."""
     asked = {" @bytes": machine.byteorder, " @system": machine.system, " @processor": machine.processor}
     found = {kind: TABLE.kinds[kind].get(value) for kind, value in asked.items()}
     return {kind: bit for kind, bit in found.items() if bit is not None}

@@ -1,4 +1,4 @@
-"""`#if` of C, C++ and Haskell's CPP, whose names have values, and of Swift, whose names are set or not."""
+"""Reads `#if` conditions of C, C++ and Haskell, whose names have values, and of Swift, whose names are set or not."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _defined_formula(name: str) -> Formula:
 
 
 def _system(name: str) -> Formula | None:
-    """The formula for the operating system that a macro is named after; None if it is named after none."""
+    """The formula for the operating system after which a macro is named; None if the name contains no system."""
     found = _SYSTEM.fullmatch(name)
     return platforms.system_of(found[1]) if found else None
 
@@ -110,7 +110,7 @@ def _machine_values(machine: Machine) -> Mapping[str, Allowed]:
 
 
 def _is_set_by_a_build(variable: str) -> bool:
-    """Whether builds, and not the compiler, define a macro. A build may define it on some systems only."""
+    """Whether a macro is defined by builds (perhaps on some systems only), and not by the compiler."""
     return is_switch(variable) and variable.strip() not in MACROS
 
 

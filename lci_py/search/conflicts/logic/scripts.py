@@ -1,4 +1,4 @@
-"""Conditions of scripting languages, which are evaluated when a program starts."""
+"""Reads the conditions of scripting languages, which are evaluated when a program starts."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def _system_of(name: str) -> Formula | None:
 
 
 def _systems(fits: Callable[[str], bool]) -> Formula | None:
-    """The formula that `sys.platform` is one of the systems for which `fits` is true; None if there is none."""
+    """The formula that `sys.platform` is a system for which `fits` is true; None if it is true for no system."""
     found = [system for name in _PLATFORMS if fits(name) and (system := _system_of(name))]
     return either(*found) if found else None
 
@@ -192,7 +192,7 @@ def _starts(name: str, text: str) -> bool:
 
 
 def _affix(name: str, at_start: bool, arguments: str) -> Formula | None:
-    """The formula of `sys.platform.startswith("linux")`; the argument may be a tuple."""
+    """The formula of `sys.platform.startswith("linux")` or `endswith`, whose argument may be a tuple."""
     given = [inner for item in items(arguments) or () for inner in (items(item) or [item])]
     texts = [value[1:] for item in given if isinstance(value := scalar(item), str) and value[:1] == '"']
     if name not in _PLATFORM or len(texts) != len(given):
@@ -250,9 +250,9 @@ def _version(match: re.Match[str], operator: str, value: Number) -> Formula | No
 
 
 def _prefix_versions(operator: str, value: Number, length: int) -> tuple[tuple[Number, int], ...]:
-    """The versions whose first `length` parts compare with `value` as the operator says.
+    """The versions whose first `length` parts compare with `value` as the operator says, as ranges.
 
-    A version is padded to five parts: it is greater than each of its proper prefixes.
+    A version is padded to five parts, so that it is greater than each of its proper prefixes.
     """
     if len(value) < length:
         if operator == "==":

@@ -1,4 +1,4 @@
-"""Formulas over multi-valued variables, and their satisfiability: DPLL with sets instead of booleans."""
+"""Decides whether a formula over multi-valued variables is satisfiable: DPLL with sets of values, not booleans."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ BUDGET = 8_000
 
 
 class Literal(NamedTuple):
-    """A variable has one of these values."""
+    """The statement that a variable has one of the values `allowed`."""
 
     variable: str
     allowed: Allowed
 
 
 class And(NamedTuple):
-    """All parts hold; true without parts."""
+    """The statement that all parts hold; it is true if there are no parts."""
 
     parts: tuple[Formula, ...]
     size: int = 1  # literals
 
 
 class Or(NamedTuple):
-    """One part holds; false without parts."""
+    """The statement that at least one option holds; it is false if there are no options."""
 
     options: tuple[Formula, ...]
     size: int = 1  # literals
@@ -39,7 +39,7 @@ TRUE, FALSE = And(()), Or(())
 
 
 class OutOfBudgetError(Exception):
-    """The question was not decided within `BUDGET` steps. Never leaves this package."""
+    """Raised when a question is not decided within `BUDGET` steps; never leaves this package."""
 
 
 def both(*parts: Formula) -> Formula:
@@ -66,7 +66,7 @@ def _size(parts: tuple[Formula, ...]) -> int:
 
 
 def opposite(formula: Formula) -> Formula:
-    """The negation. Formulas have no "not": each literal gets the complement of its values."""
+    """The negation of a formula. Formulas have no "not": each literal gets the complement of its values."""
     if isinstance(formula, Literal):
         return Literal(formula.variable, ~formula.allowed)
     if isinstance(formula, And):
@@ -87,7 +87,7 @@ def evaluate(formula: Formula, known: Mapping[str, Allowed]) -> bool | None:
     """Evaluate a formula in Kleene's three-valued logic; None if the known values do not decide it.
 
     Args:
-        known: By variable, the remaining values, never empty. A missing variable can have any value.
+        known: Maps a variable to its remaining values, never empty. A missing variable can have any value.
     """
     if isinstance(formula, Literal):
         left = known.get(formula.variable)
@@ -108,10 +108,10 @@ def evaluate(formula: Formula, known: Mapping[str, Allowed]) -> bool | None:
 
 
 class Problem:
-    """A conjunction in the form that the search works on: the values of each variable, and the disjunctions.
+    """A conjunction of formulas in the form that the search works on: values of variables, and disjunctions.
 
     Attributes:
-        known: By variable, the values that the literals leave; None if a variable has none left.
+        known: Maps a variable to the values that its literals allow; None as a whole if some variable has none left.
         choices: The disjunctions.
     """
 
@@ -126,11 +126,11 @@ class Problem:
 
 
 def model(problems: Sequence[Problem], facts: Iterable[Formula]) -> dict[str, Allowed] | None:
-    """By variable, sets of values: every choice among them satisfies all of `problems` and `facts`. None if there is
-    none.
+    """Maps variables to sets of values, of which every choice satisfies all of `problems` and `facts`; None if
+    unsatisfiable.
 
     Raises:
-        OutOfBudgetError: That is not decided within `BUDGET` steps.
+        OutOfBudgetError: The search needs more than `BUDGET` steps.
     """
     known: dict[str, Allowed] = {}
     choices: list[Or] = []
@@ -169,7 +169,7 @@ def _assume(formulas: Iterable[Formula], known: dict[str, Allowed], choices: lis
 
 
 class _Search:
-    """One search within the budget."""
+    """A single search for a satisfying assignment, which may take `BUDGET` steps."""
 
     def __init__(self) -> None:
         self._left = BUDGET
@@ -199,7 +199,7 @@ class _Search:
             raise OutOfBudgetError
 
     def _propagate(self, known: dict[str, Allowed], choices: list[Or]) -> list[Or] | None:
-        """Remove options that cannot hold from the disjunctions, until nothing changes; None if none is left in one."""
+        """Remove false options from the disjunctions until nothing changes; None if the formulas are contradictory."""
         changed = True
         while changed and choices:
             changed = False

@@ -1,4 +1,4 @@
-"""The words of conditions and the facts about them, from grammars/conditions.toml, which documents itself."""
+"""Reads the words of conditions and the facts about them from grammars/conditions.toml, which documents itself."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Table(NamedTuple):
     usual: tuple[Formula, ...]
 
     def literal(self, kind: str, names: str, *, negated: bool = False) -> Literal:
-        """The literal that a variable has one of these values, or none of them.
+        """The literal that a variable has one of the named values or, if negated, none of them.
 
         Args:
-            kind: The kind; without one, the name of a variable.
-            names: Values and sets, separated by blanks.
-            negated: Whether it has none of them. The bits above those of the kind stand for other values, so that this
-                can hold.
+            kind: An enumeration of the table or, if the table has none of this name, the name of a variable.
+            names: Values and sets of values, separated by blanks.
+            negated: Whether the variable has none of the values. That is always possible, since the bits above those of
+                the enumeration stand for values that are not listed.
         """
         found = set(self._values(names.split()))
         bits = self.kinds.get(f" @{kind}")
@@ -54,7 +54,7 @@ class Table(NamedTuple):
         return both(*parts)
 
     def implications(self, text: str) -> tuple[Formula, ...]:
-        """Parse implications, one per line."""
+        """Parse implications (`condition > consequence`), one per line."""
         return tuple(
             Or((opposite(self.formula(when)), self.formula(then)), 2) if when else self.formula(then)
             for when, then in pairs(text, "> ")
@@ -63,7 +63,7 @@ class Table(NamedTuple):
 
 @cache
 def table(name: str) -> Table:
-    """The section of this name."""
+    """The section `name` of grammars/conditions.toml."""
     given = shared_table("conditions")[name]
     base = table(given["of"]) if "of" in given else Table({}, {}, {}, (), ())
     own = {

@@ -1,4 +1,4 @@
-"""Conditions on the compiler's target: Go's build constraints, Rust's `cfg`, JVM source sets."""
+"""Reads conditions on the compiler's target: Go's build constraints, Rust's `cfg`, JVM source sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets of values for a name: words and numbers, with intersection and complement.
+"""Represents the values that a name can have as a set of words and numbers, with intersection and complement.
 
 An enumeration with known values (operating systems) is an integer instead, with one bit per value; `~` then also sets
 the infinitely many bits above, which stand for values that no table lists.
@@ -30,7 +30,7 @@ _VERSION = lazily(r"\d{1,9}(?:\.\d{1,9}){0,5}")
 
 
 class Values:
-    """A set of values: some words, or all words but some, and ranges of numbers."""
+    """A set of values: some words (or all words but some), and ranges of numbers."""
 
     __slots__ = ("numbers", "others", "symbols")
 
@@ -62,7 +62,7 @@ class Values:
         return hash(self._key())
 
     def sample(self, lacking: Values) -> str | None:
-        """An example of these values for a reader; "" if any value will do, None if `lacking` contains all of them."""
+        """An example of the values, as text; "" if any value will do, None if all of them are in `lacking`."""
         left = self & ~lacking
         if not left:
             return None
@@ -81,12 +81,12 @@ class Values:
 
 
 def words(*names: str) -> Values:
-    """The set of just these words."""
+    """The set that contains only the words `names`."""
     return Values(frozenset(names))
 
 
 def numeric(cuts: Cuts, zero: str = "") -> Values:
-    """The set of these numbers, as values of a name.
+    """The set of values that contains the numbers in `cuts`.
 
     Args:
         zero: The word that stands for 0. Any other word counts as greater than all numbers, so that comparisons are
@@ -98,10 +98,10 @@ def numeric(cuts: Cuts, zero: str = "") -> Values:
 
 
 def numbers_where(operator: str, number: Number) -> Cuts:
-    """The numbers for which `x OPERATOR number` holds.
+    """The numbers x for which `x OPERATOR number` holds.
 
     A whole number includes all versions that begin with it: 3 is the range from `>= (3,)` to `< (4,)`, so nothing lies
-    between 3 and 4. Values compared with whole numbers are whole, or the first part of a version.
+    between 3 and 4. A value that is compared with a whole number is a whole number, or the first part of a version.
     """
     whole = len(number) == 1 and number[0] == int(number[0])
     below, above = (number, 0), (((number[0] + 1,), 0) if whole else (number, 1))
@@ -118,7 +118,7 @@ def versions_with_prefix(prefix: Number) -> Cuts:
 
 
 def number(text: str) -> Number | None:
-    """A number as C or Python writes it; None if `text` is none."""
+    """Parses a number as C or Python writes it; None if `text` is no number."""
     match = _NUMBER.fullmatch(text)
     if match is None:
         return None
@@ -130,7 +130,7 @@ def number(text: str) -> Number | None:
 
 
 def version(text: str) -> Number | None:
-    """`2.7.1`, without quotes, as (2, 7, 1); None if `text` is no version."""
+    """Parses a version without quotes: `2.7.1` is (2, 7, 1); None if `text` is no version."""
     return tuple(int(part) for part in text.split(".")) if _VERSION.fullmatch(text) else None
 
 

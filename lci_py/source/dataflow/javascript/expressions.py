@@ -111,7 +111,7 @@ class Expressions(Lowering):
         return self.flow.call(self._scope, function, _line(callee), self._argument_nodes(listed), CONSTRUCT)
 
     def _argument_nodes(self, listed: Node | None) -> list[tuple[int, int]]:
-        """Position and node of each argument; a tagged template passes its strings, then its expressions."""
+        """For each argument (position, node). A tagged template passes its strings at 0, its expressions from 1 on."""
         if listed is None:
             return []
         if listed.type == "template_string":
@@ -128,7 +128,7 @@ class Expressions(Lowering):
         return arguments
 
     def _jsx(self, node: Node) -> int:
-        """`<Component a={b}>c</Component>` is `Component({a: b, children: c})`; `<div>` calls nothing."""
+        """Lower `<Component a={b}>c</Component>` as `Component({a: b, children: c})`; `<div>` calls nothing."""
         tag = (node.child_by_field_name("open_tag") or node) if node.type == "jsx_element" else node
         name = tag.child_by_field_name("name")
         flow = self.flow
@@ -247,6 +247,6 @@ class Expressions(Lowering):
 
 
 def _line(callee: Node) -> int:
-    """The line of the name that is called: the same as for the calls in `Extract`."""
+    """The line of the called name; the calls in `Extract` have the same line."""
     name = callee.child_by_field_name("property") if callee.type == "member_expression" else None
     return (name or callee).start_point[0] + 1

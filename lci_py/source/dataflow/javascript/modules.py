@@ -46,7 +46,7 @@ class Modules(Expressions):
         return super()._call(node)
 
     def _define(self, node: Node, defines: bool) -> bool:
-        """AMD's `define("name", ["a"], function (a) {})` or `require(["a"], …)`; returns False for other calls."""
+        """Lower AMD's `define("name", ["a"], function (a) {})` or `require(["a"], …)`; False for other calls."""
         flow, line = self.flow, node.start_point[0] + 1
         listed = node.child_by_field_name("arguments")
         passed = [child for child in listed.named_children if child.type != "comment"] if listed is not None else []
@@ -103,7 +103,7 @@ class Modules(Expressions):
         self.flow.copy(target, self._import_node(module, imported))
 
     def _import_alias(self, node: Node) -> int:
-        """TypeScript's `import a = B.C`."""
+        """Lower TypeScript's `import a = B.C`."""
         parts = node.named_children
         if len(parts) > 1:
             value = 0
@@ -177,7 +177,7 @@ class Modules(Expressions):
         return 0
 
     def _namespace(self, node: Node) -> int:
-        """`namespace A.B {}`: an object with its exports as members. Several declarations may add to one object."""
+        """Lower `namespace A.B {}` to an object whose members are its exports; several declarations may add to it."""
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is None or body is None or name.type == "string":
             return 0

@@ -1,4 +1,4 @@
-"""Variables, objects and imports of JavaScript as constraints: the base class of the lowering."""
+"""Lowers variables, objects and imports of JavaScript to constraints: the base class of the lowering."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class Frame:
 
     Attributes:
         function: Index of the function, -1 for the initialisers of a class.
-        owner: Index of the class that it is a member of, or -1.
-        static: Whether `this` is that class itself.
-        holder: Node of the object that it is a property of, or 0.
-        node: Node of `this`, 0 until it is needed.
-        listed: Node of `arguments`, 0 until it is needed.
+        owner: Index of the class that the function is a member of, or -1.
+        static: Whether `this` is the class itself.
+        holder: Node of the object that the function is a property of, or 0.
+        node: Node of `this`; 0 until it is needed.
+        listed: Node of `arguments`; 0 until it is needed.
     """
 
     function: int
@@ -59,12 +59,10 @@ class Frame:
 
 
 class Lowering:
-    """The state of a walk through a syntax tree, with the meaning of names and patterns."""
+    """Keeps the state of a walk through a syntax tree: scopes, `this`, and what names and patterns mean."""
 
     def __init__(self, source: bytes, places: Mapping[int, int], imports: Sequence[Import]) -> None:
-        """Args:
-        places: First byte of a definition's name to its symbol index.
-        """
+        """Start a walk; `places` maps the first byte of each definition's name to its symbol index."""
         self.flow = FlowBuilder()
         self._source = source
         self._places = places
@@ -90,7 +88,7 @@ class Lowering:
         return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def _value(self, node: Node | None) -> int:
-        """The node of an expression's value; 0 for statements, and for values that are no function, class or object."""
+        """Walk an expression or statement; returns the node of its value, 0 if it is no function, class or object."""
         if node is None:
             return 0
         handler = self._handlers.get(node.type)
@@ -101,18 +99,18 @@ class Lowering:
         return 0
 
     def _first(self, node: Node) -> int:
-        """The value of a node's first child: the expression in brackets, or the one before a type annotation."""
+        """Walk the first child of a node, such as the expression in brackets; returns the node of its value."""
         for child in node.named_children:
             if child.type != "comment":
                 return self._value(child)
         return 0
 
     def _direct(self, node: Node | None, given: Node | None = None, holder: int = 0) -> int:
-        """The value of an expression that is directly assigned to a name.
+        """The node of the value of an expression that is directly assigned to a name.
 
         Args:
-            given: The name, which a function or class without a name of its own defines.
-            holder: Node of the object that the value becomes a property of.
+            given: The assigned name; a function or class without a name of its own defines it.
+            holder: Node of the object of which the value becomes a property.
         """
         if node is not None and node.type in FUNCTIONS:
             return self._make_function(node, given, holder=holder)
@@ -127,7 +125,7 @@ class Lowering:
         raise NotImplementedError
 
     def _place(self, *names: Node | None) -> int:
-        """The index of the symbol that one of these name nodes defines; -1 if there is none."""
+        """The index of the symbol that one of these name nodes defines; -1 if they define no symbol."""
         for name in names:
             if name is not None:
                 place = self._places.get(name.start_byte + (name.type == "string"), -1)
@@ -138,7 +136,7 @@ class Lowering:
     # --- names ----------------------------------------------------------------------------------------------------
 
     def _this(self) -> int:
-        """The receiver of the enclosing function; at the top of a CommonJS module, its exports."""
+        """The node of `this`: the receiver of the enclosing function; at the top of a CommonJS module, its exports."""
         frame = self._frame
         if frame is None:
             return self._exports
@@ -165,14 +163,14 @@ class Lowering:
         return self.flow.use(self._scope, text)
 
     def _is_bound(self, name: str) -> bool:
-        """Whether an enclosing scope has bound a name so far: enough to see if `require` or `exports` is redefined."""
+        """Whether an enclosing scope has bound a name so far: enough to see if a file redefines `require`."""
         scope: Scope | None = self._scope
         while scope is not None and name not in scope.bound:
             scope = scope.parent
         return scope is not None
 
     def _arguments(self, frame: Frame) -> int:
-        """The node of `arguments`: every parameter at its index, and further arguments."""
+        """The node of a function's `arguments`, which holds every parameter at its index, and further arguments."""
         if not frame.listed:
             flow = self.flow
             known = [p for p in flow.functions[frame.function].parameters if p.kind != THIS]
@@ -189,7 +187,7 @@ class Lowering:
         return frame.listed
 
     def _key(self, node: Node | None) -> str:
-        """The constant value of a property's name or of an index; "" if it is not constant."""
+        """The constant text of a property's name or of an index; "" if it is computed."""
         if node is None:
             return ""
         if node.type in (
@@ -227,7 +225,7 @@ class Lowering:
     # --- objects --------------------------------------------------------------------------------------------------
 
     def _get(self, obj: int, key: str) -> int:
-        """The node of a member if the key is a name, else of an item."""
+        """The node of what an object holds under a key: of a member if the key is a name, else of an item."""
         if not obj:
             return 0
         if key[:1] == "[" or _NAME.fullmatch(key):
@@ -245,12 +243,12 @@ class Lowering:
     # --- imports --------------------------------------------------------------------------------------------------
 
     def _import_node(self, module: str, name: str = "") -> int:
-        """The node of a module's name, or of the module itself for ""; 0 if the file has no such import."""
+        """The node of a name imported from a module (the module itself if ""); 0 if the file has no such import."""
         place = self._imports.get((module, name), -1)
         return self.flow.value(IMPORT, place, 0) if place >= 0 else 0
 
     def _required_module(self, node: Node | None) -> str | None:
-        """The module of `require("m")` or `import("m")`."""
+        """The module `m` that `require("m")` or `import("m")` loads; None for other expressions."""
         if node is not None and node.type == "await_expression" and node.named_children:
             node = node.named_children[0]
         if node is None or node.type != "call_expression":
@@ -264,7 +262,7 @@ class Lowering:
         return self._text(listed.named_children[0]).strip("\"'` ")
 
     def _exports_node(self) -> int:
-        """The node of `module.exports`."""
+        """The node of the object `module.exports`."""
         if not self._exports:
             self._exports = self.flow.value(NEW, PLAIN)
             self.flow.row(EXPORT, self.flow.string("module.exports"), self._exports)
@@ -276,11 +274,11 @@ class Lowering:
     # --- patterns -------------------------------------------------------------------------------------------------
 
     def _assign(self, left: Node | None, value: int, scope: Scope | None, right: Node | None = None) -> None:
-        """Assign a value to a name, a property, or the names in a pattern.
+        """Assign a value to a name, a property, or the names in a pattern (`left`).
 
         Args:
             value: Node of the value.
-            scope: The scope in which the names are declared by this assignment; None if they are declared elsewhere.
+            scope: The scope in which this assignment declares the names; None if it declares none.
             right: The right side, which may be an import.
         """
         if left is None:
@@ -328,7 +326,7 @@ class Lowering:
             self._versions.append((self._scope, name, version))
 
     def _settle(self) -> None:
-        """Add the constraints that need the end of the file: the scope of each assigned variable."""
+        """Bind each assigned variable to its scope, which is only known at the end of the file."""
         shared: set[tuple[int, str]] = set()
         for scope, name in self._written:
             around = scope

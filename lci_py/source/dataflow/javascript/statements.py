@@ -44,7 +44,7 @@ _BRANCHES = (
 
 
 class JavaScriptFlow(Modules):
-    """Walks a syntax tree once, and adds its constraints to `flow`."""
+    """Walks JavaScript's syntax tree once, and adds its constraints to `flow`."""
 
     def __init__(self, source: bytes, places: Mapping[int, int], imports: Sequence[Import]) -> None:
         super().__init__(source, places, imports)
@@ -67,7 +67,7 @@ class JavaScriptFlow(Modules):
         )
 
     def run(self, root: Node) -> FlowBuilder:
-        """The constraints of the whole tree."""
+        """Walk the whole tree; returns its constraints."""
         for child in root.named_children:
             self._value(child)
         self._settle()
@@ -217,7 +217,7 @@ class JavaScriptFlow(Modules):
         return self.flow.anonymous(self._symbol, line, end, (node.start_byte, node.end_byte), flags)
 
     def _enter(self, node: Node, function: int, frame: Frame | None, *, constructor: bool = False) -> None:
-        """Walk the parameters and the body of a function."""
+        """Walk the parameters and the body of a function; `frame` owns `this` and `arguments` in it."""
         flow = self.flow
         before = self._scope, self._variables, self._function, self._symbol, self._frame
         latest, branches = self._latest, self._branches
@@ -247,7 +247,7 @@ class JavaScriptFlow(Modules):
         self._latest, self._branches = latest, branches
 
     def _parameter(self, function: int, name: str, kind: int = SINGLE) -> int:
-        """Add a parameter and return its node; `name` is "" if it is a pattern."""
+        """Add a parameter to a function and return its node; `name` is "" for a pattern."""
         target = self.flow.bind(self._scope, name) if name else self.flow.node()
         self.flow.parameter(function, target, name, kind)
         return target
@@ -360,17 +360,17 @@ class JavaScriptFlow(Modules):
             self.flow.row(MEMBER, place, self.flow.string(self._key(name)), value)
 
     def _frame_object(self, node: Node) -> int:
-        """The node of `this` for a field whose value is a `function` expression, which has its own `this`; else 0."""
+        """The node of `this` for a field whose value is a `function` (which has its own `this`); 0 for other fields."""
         value = node.child_by_field_name("value")
         return self._this() if value is not None and value.type in ("function_expression", "generator_function") else 0
 
     def _decorator(self, node: Node) -> tuple[int, int]:
-        """The node of a decorator, and its line."""
+        """(The constraint node of a decorator, its line)."""
         inner = next((child for child in node.named_children if child.type != "comment"), None)
         return self._value(inner), (inner or node).start_point[0] + 1
 
     def _apply_decorators(self, value: int, wraps: list[tuple[int, int]]) -> int:
-        """The node of a value after its decorators have been applied; a decorator may return another value."""
+        """The node of a value after its decorators, given as (node, line); a decorator may return another value."""
         for decorator, line in reversed(wraps):
             if decorator:
                 arguments = [(0, value)] if value else []
