@@ -93,7 +93,7 @@ class Program:
         return found
 
     def owners(self, column: int) -> NDArray[Any]:
-        """int64: for each item of the array that a column of `sizes` describes, the index of its file in `files`."""
+        """int64: per item of the array whose sizes by file are in this column of `sizes`, the index of its file."""
         return np.repeat(np.arange(self.n_files), self.columns[:, column])
 
     def starts(self, column: int) -> NDArray[Any]:

@@ -456,7 +456,7 @@ class Routes:
         return named or (self._targets(item, ROUTE) if len(self._at[item.file, item.row.line]) == 1 else [])
 
     def _targets(self, item: Item, least: int) -> list[int]:
-        """The targets of the calls on a registration's line, by edges of the step `least` or a later one."""
+        """The nodes called on a registration's line, by edges whose rule is `least` or a later one of `STEPS`."""
         edges = self._graph.edges([self._graph.caller(item.file, item.row.scope)], CALLS)
         found = zip(edges.node.tolist(), edges.line.tolist(), (edges.step & ~np.uint8(AMBIGUOUS)).tolist(), strict=True)
         return list(dict.fromkeys(node for node, line, step in found if line == item.row.line and step >= least))

@@ -633,7 +633,7 @@ class Members:
         return sorted([owner, *beside], key=lambda item: (item.kind == "object") != of_name)
 
     def _of_class(self, value: Value, name: str) -> Values:
-        """The values of a name after a class or module that is no member: the constructor, a name inside a module."""
+        """The values of `value.name` where no member has the name: a constructor, or what a module defines."""
         assert value.at is not None
         language = self._look.files.heads[value.at.file].language
         if value.kind == INSTANCE:

@@ -78,7 +78,7 @@ def settled_ns(entry: FileEntry, walked_ns: int) -> int:
 
 
 def settled_mtime(mtime_ns: int, walked_ns: int) -> int:
-    """Like `settled_ns`, for a folder, which only has a modification time; returns `UNSETTLED` instead of -1."""
+    """The modification time to store for a folder, in ns; `UNSETTLED` if it could still change within that time."""
     tick = _COARSE_TICK_NS if mtime_ns % 1_000_000_000 == 0 else TICK_NS
     return UNSETTLED if mtime_ns >= walked_ns - tick else mtime_ns
 

@@ -82,7 +82,7 @@ class Hook(NamedTuple):
 
 @cache
 def table_of(language: str) -> Table:
-    """The table of a language; for a template language without a grammar, the table `templates`."""
+    """What registers routes, events and commands in a language; `templates.toml` for templates without a grammar."""
     try:
         data = shared_table(f"{language}/frameworks")
     except FileNotFoundError:
