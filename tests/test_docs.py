@@ -24,6 +24,7 @@ from lci_py import app, config
 from lci_py.callgraph import edges, lookups
 from lci_py.callgraph.pointsto import constraints
 from lci_py.callgraph.resolve import ancestry, values
+from lci_py.cli import cluster
 from lci_py.cli.command_line import parse
 from lci_py.cli.main import main
 from lci_py.cli.options import COMMANDS
@@ -197,6 +198,12 @@ def test_the_two_one_command_entries() -> None:
     for target in ("demo", "test"):
         assert f"make {target}" in text(README)
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+def test_the_list_of_the_fleets_demo_can_be_read(tmp_path: Path) -> None:
+    [line] = re.findall(r'do echo "(.+)"; done > \$\$fleet/repos\.txt', text(PROJECT / "Makefile"))
+    (tmp_path / "repos.txt").write_text(line.replace("$$name", "email").replace("$$lib", "/lib"))
+    assert cluster.listed_repositories(str(tmp_path / "repos.txt")) == [("email", "/lib/email")]
 
 
 def test_the_readme_has_every_mode() -> None:

@@ -67,7 +67,7 @@ def _index(call: Invocation) -> int:
 
     if call.texts("more"):
         raise UsageError("`lci cluster index` takes no QUERY", hint="repositories are named in the file of --repos")
-    repositories = _repositories(call.text("repos"))
+    repositories = listed_repositories(call.text("repos"))
     who = fleet.workers(call.text("scheduler"), _tls(call), processes=_processes(call))
     with progress(call) as bar:
         made = fleet.index(call.text("store") or "", repositories, who, bar)
@@ -103,7 +103,7 @@ def _clean(call: Invocation) -> int:
     return EXIT_OK
 
 
-def _repositories(path: str | None) -> list[tuple[str, str]]:
+def listed_repositories(path: str | None) -> list[tuple[str, str]]:
     """The repositories that the file of --repos lists, each as (name, source)."""
     if not path:
         raise UsageError(
