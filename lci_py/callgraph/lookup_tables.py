@@ -238,9 +238,8 @@ class MemoryTables:
         self._starts = {part: array("i", [0]) for part in _PARTS}
         self._declared: dict[str, array[int]] = {}
         self.sites: Counter[tuple[str, str]] = Counter()  # (family, name) -> calls of it on some receiver
-        self.facts = _KeptFacts(
-            self._decode_facts
-        ).__getitem__  # without a call in Python: all of linking asks for them
+        # The method of a dict, not one in Python: linking asks for facts at every step.
+        self.facts = _KeptFacts(self._decode_facts).__getitem__
         self.first_symbol = self._starts["symbols"]  # [files + 1]
         self.first_lambda = self._starts["lambdas"]  # [files + 1]
 
