@@ -1,7 +1,8 @@
 """Starts child processes, sends them tasks, receives their results, and ends them.
 
 Children leave Ctrl-C to their parent, print nothing, and end with it. `fork` and `program` start a process for any
-purpose; a `Child` is a process that calls the functions it is sent.
+purpose; a `Child` is a process that calls the functions it is sent, and `results` shares calls out among several; a
+`ForkedComputation` calls one function, while its parent goes on.
 
 `concurrent.futures` is not used: importing it takes longer than forking, its processes start with the first task, and
 its threads compete with whoever waits for the results.
@@ -20,7 +21,9 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from lci_py.interrupts import at_interrupt
 
 #: Whether a process is forked, which takes milliseconds and shares what is loaded. Elsewhere it starts from nothing.
 FORKS = sys.platform == "linux"
@@ -32,6 +35,8 @@ _LENGTH = 8
 _READ_BYTES = 1 << 20
 #: Seconds between two looks whether the parent is still there.
 _PERIOD = 0.2
+_Call = TypeVar("_Call")
+_Result = TypeVar("_Result")
 
 # --- one process --------------------------------------------------------------------------------------------------
 
@@ -115,6 +120,48 @@ def silence(*streams: int) -> None:
     os.close(nowhere)
 
 
+class ForkedComputation(Generic[_Result]):
+    """Computes something in a forked process; if that process cannot be started or fails, `result` computes it."""
+
+    def __init__(self, compute: Callable[[], _Result], *, fork: bool) -> None:
+        """Start a process that runs `compute`, or leave the computation to `result` if `fork` is False.
+
+        `compute` returns what can be pickled, and has no side effects. The caller must not have threads.
+        """
+        self._compute = compute
+        self.pid = 0
+        if fork:
+            with suppress(OSError):
+                self._start()
+
+    def _start(self) -> None:
+        # Not a pipe: it holds 64 kB, and a process that waits until somebody reads the rest keeps all its memory.
+        self._file = os.fdopen(os.memfd_create("lci"), "w+b")
+        parent = os.getpid()
+
+        def write() -> None:
+            end_with_parent(parent)  # nobody waits for the result then
+            pickle.dump(self._compute(), self._file, pickle.HIGHEST_PROTOCOL)
+            self._file.flush()
+
+        try:
+            self.pid = fork(write)
+        except OSError:
+            self._file.close()
+            raise
+
+    def result(self) -> _Result:
+        """Wait for the result and return it."""
+        if self.pid:
+            _, status = os.waitpid(self.pid, 0)
+            with self._file as file:
+                if status == 0:
+                    file.seek(0)  # the place in it is that of the other process, too
+                    found: _Result = pickle.load(file)
+                    return found
+        return self._compute()
+
+
 # --- a process that calls functions -------------------------------------------------------------------------------
 
 
@@ -150,9 +197,11 @@ class Child:
         sends its id itself. `process` is the `subprocess` object, if the child was started by `subprocess`.
         """
         self.pid = pid
-        #: What it was given and has not answered yet.
+        #: The calls that it was given and has not answered yet, and those that it has.
         self.given: deque[Any] = deque()
         self.answered: list[Any] = []
+        #: Whether it was killed because no call had ended for too long.
+        self.late = False
         self._send, self.results = pipes.of_parent
         self._ours = pid != 0
         self._process = process
@@ -166,6 +215,11 @@ class Child:
     def sending(self) -> int | None:
         """The file descriptor to wait for before `send_more`; None if everything has been sent."""
         return self._send if self._out else None
+
+    def give(self, call: object, function: Callable[..., object], *arguments: object) -> None:
+        """Send a function and its arguments; `results` returns its result together with `call`."""
+        self.given.append(call)
+        self.send((function, arguments))
 
     def send(self, message: object) -> None:
         """Send a message to the child now, or buffer it until `send_more` if the pipe is full."""
@@ -300,22 +354,17 @@ def nursery(jobs: int, begin: Callable[[], object], imports: Callable[[], object
 
 def can_be_read(pipe: int, seconds: float | None) -> bool:
     """Wait at most `seconds` (None: no limit) for data in a pipe, or its end; returns whether one of these has come."""
-    from select import POLLIN, poll
-
-    waiting = poll()  # not `select`, which takes no descriptors above 1023
-    waiting.register(pipe, POLLIN)
-    return bool(waiting.poll(None if seconds is None else seconds * 1000))
+    return bool(_ready([pipe], [], seconds))
 
 
-def ready_pipes(children: Sequence[Child], seconds: float | None) -> set[int | None]:
-    """Wait at most `seconds` (None: no limit) for workers; returns the pipes that can now be read or written."""
+def _ready(read: Sequence[int], written: Sequence[int], seconds: float | None) -> set[int]:
+    """Wait as `can_be_read` does; returns the pipes that can now be read, or written."""
     from select import POLLIN, POLLOUT, poll
 
-    waiting = poll()
-    for child in children:
-        waiting.register(child.results, POLLIN)
-        if child.sending is not None:
-            waiting.register(child.sending, POLLOUT)
+    waiting = poll()  # not `select`, which takes no descriptors above 1023
+    for pipes, event in ((read, POLLIN), (written, POLLOUT)):
+        for pipe in pipes:
+            waiting.register(pipe, event)
     return {pipe for pipe, _ in waiting.poll(None if seconds is None else seconds * 1000)}
 
 
@@ -353,6 +402,89 @@ def _spawn(pipes: _Pipes, begin: Callable[[], object]) -> Child:
     command = program(_serve_anew, begin.__module__, begin.__name__)
     process = subprocess.Popen(command, stdin=pipes.tasks, stdout=pipes.answer, stderr=subprocess.DEVNULL)
     return Child(pipes, process.pid, process)
+
+
+@contextmanager
+def closing_children(children: list[Child]) -> Iterator[list[Child]]:
+    """A context manager: closes the children after its body. If an exception or Ctrl-C ends it, they are killed."""
+
+    def kill() -> None:
+        for child in children:
+            child.kill()
+
+    with at_interrupt(kill):
+        try:
+            yield children
+        except BaseException:
+            kill()
+            raise
+        finally:
+            for child in reversed(children):  # the first may wait for the others
+                child.close()
+
+
+class Lost(NamedTuple):
+    """Stands for the result of a call whose process has ended."""
+
+    signal: int  # that ended the process; 0 if none did, or if unknown
+    late: bool  # whether it was killed because no call had ended for too long
+
+
+def results(
+    children: list[Child],
+    calls: deque[_Call],
+    message: Callable[[_Call], tuple[Any, ...]],
+    *,
+    ahead: bool = False,
+    seconds: float | None = None,
+    meanwhile: Callable[[], object] = bool,
+) -> Iterator[tuple[_Call, Any]]:
+    """Share calls out among children; yields (call, result or `Lost`) as they end, also of what a child had before.
+
+    Children that have ended are closed and removed from `children`; without any child, the rest stays in `calls`.
+
+    Args:
+        message: The function and the arguments of a call, asked for when a child is to get it.
+        ahead: Whether a child gets its next call before it has ended one.
+        seconds: If no call ends for so long, all children that work are killed.
+        meanwhile: Called once as soon as the children have something to do.
+    Raises:
+        Exception: The exception that a function raised.
+    """
+    ended: deque[tuple[_Call, Any]] = deque()
+    while True:
+        # One call is always there for whoever is ready, but not at the end, where another may be ready sooner.
+        for most in (1, 2) if ahead else (1,):
+            for child in children:
+                if len(child.given) < most and len(calls) > (most - 1) * len(children):
+                    call = calls.popleft()
+                    child.give(call, *message(call))
+        meanwhile()
+        meanwhile = bool
+        # Not all at once: whoever takes a result works on it, and meanwhile another child may have nothing to do.
+        if ended:
+            yield ended.popleft()
+        busy = [child for child in children if child.given]
+        if not busy and not ended:
+            return
+        sending = [child.sending for child in busy if child.sending is not None]
+        ready = _ready([child.results for child in busy], sending, 0 if ended else seconds)
+        for child in busy:
+            if not (ready or ended):
+                child.late = True
+                child.kill()
+            if child.sending in ready:
+                child.send_more()
+            if child.results not in ready:
+                continue
+            answers = child.received()
+            if answers is None:
+                children.remove(child)
+                child.close()
+                ended += ((left, Lost(child.ended_by(), child.late)) for left in child.given)
+            else:
+                child.answered += (given := [child.given.popleft() for _ in answers])
+                ended += zip(given, answers, strict=True)
 
 
 # --- in a child ---------------------------------------------------------------------------------------------------

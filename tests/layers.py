@@ -52,7 +52,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
     ),
     "callgraph": (
         "relink", "link", "pointsto", "resolve", "changed_lookups", "lookups", "lookup_tables", "file_facts edges",
-        "language_rules linearize gc_paused forked program",
+        "language_rules linearize gc_paused program",
     ),
     "embed": ("encoder", "contextual", "folder"),
     "source": (

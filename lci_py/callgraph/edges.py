@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -292,19 +292,12 @@ class EdgeBuffer:
         self._keys.extend(sorted(keys))
         self._key_sizes.append(len(self._keys) - before)
 
-    @property
-    def n_arrays(self) -> int:
-        """The number of arrays that `arrays` returns."""
-        return len(self._columns) + 2
-
-    def arrays(self) -> list[NDArray[Any]]:
-        """All collected values as arrays, which `extend` of another collector takes."""
-        return [np.array(column, column.typecode) for column in (*self._columns, self._key_sizes, self._keys)]
-
-    def extend(self, arrays: Sequence[NDArray[Any]]) -> None:
-        """Append the files of another collector, given the result of its `arrays`."""
-        for column, values in zip((*self._columns, self._key_sizes, self._keys), arrays, strict=True):
-            column.frombytes(values.tobytes())
+    def extend(self, other: EdgeBuffer) -> None:
+        """Append the files of another buffer."""
+        for column, values in zip(self._columns, other._columns, strict=True):
+            column.extend(values)
+        self._key_sizes.extend(other._key_sizes)
+        self._keys.extend(other._keys)
 
     def keys(self) -> FileKeys:
         """The look-up keys of all files that were added so far."""

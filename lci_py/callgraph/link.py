@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from array import array
 from fcntl import ioctl
-from itertools import islice
 from termios import FIONREAD
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,6 @@ import numpy as np
 
 from lci_py.callgraph.edges import EdgeBuffer, Lambdas, Links, PointsToResult, Sites, assemble
 from lci_py.callgraph.file_facts import DECLARED, FileFacts
-from lci_py.callgraph.forked import ForkedComputation
 from lci_py.callgraph.gc_paused import gc_paused
 from lci_py.callgraph.lookup_tables import MemoryTables, uses_qualified
 from lci_py.callgraph.lookups import LookUps
@@ -25,8 +23,10 @@ from lci_py.callgraph.pointsto.propagate import (
     reconcile,
     solve_program,
 )
-from lci_py.callgraph.program import STORED_PROGRAM, Program, Solution, check_constraints
+from lci_py.callgraph.program import check_constraints
 from lci_py.callgraph.resolve.calls import FileLinker
+from lci_py.processes import ForkedComputation
+from lci_py.types.record import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -93,12 +93,12 @@ class Linker:
                 edges.add(*linker.link(file))
             return edges
 
-        def others() -> list[NDArray[Any]]:
-            solved = _pointsto_arrays(tables, sites)
+        def others() -> tuple[EdgeBuffer, PointsToResult]:
+            followed = _followed(tables, sites)
             edges = EdgeBuffer()
             for buffer in reversed([link(files, EdgeBuffer()) for files in blocks.from_end()]):
-                edges.extend(buffer.arrays())
-            return [*edges.arrays(), *solved]
+                edges.extend(buffer)
+            return edges, followed
 
         forked = ForkedComputation(others, fork=fork)
         linked = EdgeBuffer()
@@ -106,10 +106,10 @@ class Linker:
             for files in blocks.from_start():
                 link(files, linked)
                 report(blocks.files_taken(), n_files)
-            arrays = iter(forked.result())
-            linked.extend(tuple(islice(arrays, linked.n_arrays)))
+            edges, followed = forked.result()
+            linked.extend(edges)
+            del edges
         blocks.close()
-        followed = PointsToResult(Program(*islice(arrays, len(STORED_PROGRAM))), Solution(*arrays))
         first_symbol = np.array(tables.first_symbol, np.int32)
         first_lambda = np.array(tables.first_lambda, np.int32)
         named, nodes = linked.edges(n_symbols, n_files), Nodes(first_symbol, first_lambda)
@@ -166,8 +166,7 @@ class _Blocks:
         os.close(self._pipe)
 
 
-def _pointsto_arrays(tables: MemoryTables, sites: Sites) -> list[NDArray[Any]]:
-    """The arrays of the points-to program (its constraints) and of its solution."""
+def _followed(tables: MemoryTables, sites: Sites) -> PointsToResult:
     program = program_of(tables, sites, range(len(tables.files.heads)))
     check_constraints(program)
-    return [*(getattr(program, name) for name in STORED_PROGRAM), *solve_program(program, tables)]
+    return PointsToResult(replace(program), solve_program(program, tables))  # without what the solver keeps in it

@@ -33,7 +33,7 @@ from lci_py.errors import IndexError_, IndexWriteError, LciError, UsageError
 from lci_py.index.store.commit import remove
 from lci_py.index.store.manifest import hold
 from lci_py.interrupts import at_interrupt
-from lci_py.processes import FORKS, Child, leave_interrupts, ready_pipes, start
+from lci_py.processes import FORKS, Lost, closing_children, leave_interrupts, results, start
 from lci_py.source.text.digest import blake2b
 
 #: Bytes of objects that a process keeps, and parts that it has open.
@@ -157,47 +157,18 @@ def _in_processes(
         LciError: The error that a job raised.
         IndexWriteError: A job raised another exception, or its process ended.
     """
-    children = start(n_processes, leave_interrupts, forks=forks)
-    waiting = deque(enumerate(calls))
+    hint = "run `lci index` on the repository to see why"
     try:
-        with at_interrupt(lambda: _kill(children)):
-            while True:
-                for child in children:
-                    if waiting and not child.given:
-                        number, arguments = waiting.popleft()
-                        child.given.append(number)
-                        child.send((job, arguments))
-                busy = [child for child in children if child.given]
-                if not busy:
-                    return
-                ready = ready_pipes(busy, None)
-                for child in busy:
-                    child.send_more()
-                    for result in _received(child) if child.results in ready else ():
-                        yield child.given.popleft(), result
+        with closing_children(start(n_processes, leave_interrupts, forks=forks)) as children:
+            for (place, _), result in results(children, deque(enumerate(calls)), lambda call: (job, *call[1])):
+                if isinstance(result, Lost):
+                    how = f"by signal {result.signal}" if result.signal else "by itself"
+                    raise IndexWriteError(f"its worker process ended {how}", hint=hint)
+                yield place, result
     except LciError:
         raise
     except Exception as error:
-        how = f"{type(error).__name__}: {error}"
-        raise IndexWriteError(f"its worker process failed ({how})", hint="run `lci index` on the repository") from error
-    finally:
-        _kill(children)
-        for child in children:
-            child.close()
-
-
-def _received(child: Child) -> list[Any]:
-    found = child.received()
-    if found is None:
-        child.close()
-        how = f"by signal {child.ended_by()}" if child.ended_by() else "by itself"
-        raise IndexWriteError(f"its worker process ended {how}", hint="run `lci index` on the repository to see why")
-    return found
-
-
-def _kill(children: Sequence[Child]) -> None:
-    for child in children:
-        child.kill()
+        raise IndexWriteError(f"its worker process failed ({type(error).__name__}: {error})", hint=hint) from error
 
 
 # --- a cluster of Dask ----------------------------------------------------------------------------------------------

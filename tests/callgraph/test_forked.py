@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from lci_py import app
-from lci_py.callgraph import forked
+from lci_py import app, processes
 from lci_py.callgraph.edges import Links
-from lci_py.callgraph.forked import ForkedComputation
 from lci_py.callgraph.link import Linker
 from lci_py.callgraph.program import STORED_PROGRAM
 from lci_py.callgraph.resolve.calls import FileLinker
+from lci_py.processes import ForkedComputation
 from lci_py.source.syntax.languages import is_test
 from tests.conftest import PROJECT
 from tests.support.segments import extracted
@@ -90,7 +92,7 @@ def test_what_the_other_process_takes_and_never_links_is_linked_here(monkeypatch
 @pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
 def test_it_ends_when_its_caller_is_killed() -> None:
     script = (
-        "import time; from lci_py.callgraph.forked import ForkedComputation\n"
+        "import time; from lci_py.processes import ForkedComputation\n"
         "ForkedComputation(lambda: time.sleep(3600), fork=True); print('started', flush=True); time.sleep(3600)"
     )
     process = subprocess.Popen(
@@ -123,25 +125,24 @@ def _shards(root: Path, jobs: int) -> dict[str, bytes]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
-@pytest.mark.parametrize("data", [b"", b"end.", b"1234end.", None])
+@pytest.mark.parametrize("fails", ["to start", "at once", "halfway"])
 def test_what_a_forked_process_fails_to_do_is_done_all_the_same(
-    root: Path, monkeypatch: pytest.MonkeyPatch, data: bytes | None
+    root: Path, monkeypatch: pytest.MonkeyPatch, fails: str
 ) -> None:
     """The result of a process that dies or fails is not used."""
     alone = _shards(root, 1)
     assert {name.partition("-")[0] for name in alone} >= {"graph", "symbols"}
+    real = processes.fork
 
-    def broken(self: forked.ForkedComputation) -> None:
-        if data is None:
-            raise OSError
-        reader, writer = os.pipe()
-        self._pipe, self._process = reader, os.fork()
-        if not self._process:
-            os.write(writer, data)
-            os._exit(0 if data == b"" else 1)
-        os.close(writer)
+    def broken(body: Callable[[], object], *rest: Any, **options: Any) -> int:
+        if body.__qualname__.startswith("ForkedComputation"):
+            if fails == "to start":
+                raise OSError
+            return real(body if fails == "halfway" else lambda: os._exit(1), *rest, **options)
+        return real(body, *rest, **options)
 
-    monkeypatch.setattr(forked.ForkedComputation, "_start", broken)
+    monkeypatch.setattr(processes, "fork", broken)
+    monkeypatch.setattr(pickle, "dump", lambda _found, file, _protocol: file.write(b"1234") and os._exit(1))
     found = _shards(root, 2)
     assert set(found) == set(alone)
     assert found == alone
@@ -159,5 +160,5 @@ def test_bases_that_lead_through_each_other_come_to_an_end(tmp_path: Path) -> No
 def test_the_other_process_ends_before_anybody_reads_what_it_found() -> None:
     """Until then it holds the memory that it shares with its caller, which the caller changes."""
     found = ForkedComputation(lambda: [np.zeros(1 << 20)], fork=True)
-    until(lambda: os.waitid(os.P_PID, found._process, os.WEXITED | os.WNOWAIT | os.WNOHANG))
+    until(lambda: os.waitid(os.P_PID, found.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG))
     assert len(found.result()[0]) == 1 << 20

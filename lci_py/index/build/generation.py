@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lci_py.index.build.changes import settled_ns
 from lci_py.index.build.counts import FileCounts, stored_files
@@ -26,8 +26,6 @@ from lci_py.types.record import dataclass, field, replace
 from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from lci_py.callgraph.edges import Links
     from lci_py.callgraph.link import Linker
     from lci_py.index.build.changes import PreviousGeneration
@@ -155,8 +153,8 @@ class GenerationBuilder:
         Returns:
             The graph's path in the staging folder, and the graph.
         """
-        from lci_py.callgraph.forked import ForkedComputation
         from lci_py.index.shards.graph import write_graph
+        from lci_py.processes import ForkedComputation
 
         report = self._report
         report("graph", 0, 0)
@@ -193,7 +191,7 @@ class GenerationBuilder:
                 record = replace(first, extract=replace(first.extract, limit=record.limit))
             self._waiting[number] = record
 
-    def _write_symbols(self) -> list[NDArray[Any]]:
+    def _write_symbols(self) -> None:
         """Write the symbolic shards of all segments again, complete after the second stage, for `whole_segments`."""
         from lci_py.index.shards.segment_rows import number_rows
         from lci_py.index.shards.symbols_writer import write_symbolic
@@ -204,7 +202,6 @@ class GenerationBuilder:
             state.symbols.unlink(missing_ok=True)  # what a process has left that failed
             write_symbolic(state.symbols, number_rows(self._records[start:stop]))
             start = stop
-        return []
 
     def whole_segments(self, segments: Sequence[Segment | Draft]) -> Sequence[Segment | Draft]:
         """The segments of a staged generation, with the symbolic shards that `link` has written."""

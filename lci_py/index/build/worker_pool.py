@@ -7,12 +7,11 @@ import os
 import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lci_py.interrupts import at_interrupt
-from lci_py.processes import FORKS, Child, Nursery, nursery, ready_pipes, start
+from lci_py.processes import FORKS, Child, Lost, Nursery, closing_children, nursery, results, start
 from lci_py.source.syntax.limits import allow_last_resort
 from lci_py.types.record import replace
 
@@ -84,10 +83,10 @@ def process(
     work = partial(_process_tasks, place)
     whole = partial(_process_tasks, replace(place, staged=False)) if place.staged else None
     with closing(_unordered_results(work, tasks, jobs, load, early, meanwhile, whole)) as batches:
-        for number, results in batches:
+        for number, done in batches:
             if keep is not None:
-                keep(results)
-            finished[number] = results
+                keep(done)
+            finished[number] = done
             while wanted in finished:
                 yield finished.pop(wanted)
                 wanted += 1
@@ -127,25 +126,22 @@ def _unordered_results(
     """
     alone = whole or work
     every = list(_batches(tasks, max(1, jobs)))
-    batches = deque(every)
     small = not _FORKS and sum(task.entry.size for task in tasks) < POOL_THRESHOLD
     if not tasks or small or (jobs <= 1 and not _FORKS):
-        for number, batch in batches:
+        for number, batch in every:
             yield number, alone(_load_batch(batch, load))
             gc.collect(0)  # the cycles of parsed files, which nothing else frees in a process that pauses the collector
         return
+    message = lambda one: (work, _load_batch(one[1], load))  # noqa: E731
+    batches = deque(every)
     while batches:
-        lost: list[Batch] = []
-        with _workers(min(max(1, jobs), len(batches)), batches, early, staged=whole is not None) as workers:
-            while batches and workers:
-                yield from _shared_out(workers, work, batches, load, lost, meanwhile)
-                meanwhile = bool
-                while lost:
-                    number, batch = lost.pop()
-                    yield number, list(_alone(alone, batch))
+        with closing_children(_workers(min(max(1, jobs), len(batches)), batches, early, whole is not None)) as workers:
+            shared = results(workers, batches, message, ahead=True, seconds=STALL_SECONDS, meanwhile=meanwhile)
+            for (number, batch), found in shared:
+                yield number, _alone(alone, _load_batch(batch, load)) if isinstance(found, Lost) else found
             if whole is not None and not batches:
                 yield from _finished(workers, whole, every)
-        early = None
+        early, meanwhile = None, bool
 
 
 def _finished(workers: list[Child], whole: Work, batches: list[Batch]) -> Iterator[tuple[int, list[Done]]]:
@@ -156,120 +152,38 @@ def _finished(workers: list[Child], whole: Work, batches: list[Batch]) -> Iterat
     left = dict(batches)
     for worker in workers:
         for number, batch in worker.answered:
-            del left[number]
-            worker.given.append((number, batch))
-            worker.send((_finish_tasks, (batch,)))
-    lost = list(left.items())
-    for number, results in _shared_out(workers, _finish_tasks, deque(), None, lost, bool):
-        yield len(batches) + number, results
-    for number, batch in lost:
-        yield len(batches) + number, list(_alone(whole, batch))
+            worker.give(number, _finish_tasks, batch)
+    for number, found in results(workers, deque[int](), lambda _: (), seconds=STALL_SECONDS):
+        batch = left.pop(number)
+        yield len(batches) + number, _alone(whole, batch) if isinstance(found, Lost) else found
+    for number, batch in left.items():
+        yield len(batches) + number, _alone(whole, batch)
 
 
 def _load_batch(batch: list[Task], load: Callable[[Task], Task] | None) -> list[Task]:
     return batch if load is None else [load(task) for task in batch]
 
 
-@contextmanager
-def _workers(jobs: int, batches: Sequence[Batch], early: Nursery | None, *, staged: bool) -> Iterator[list[Child]]:
-    """Provides forked workers, which share in memory the grammars that the first batches need."""
+def _workers(jobs: int, batches: Sequence[Batch], early: Nursery | None, staged: bool) -> list[Child]:
+    """Workers that, if forked, share in memory the grammars that the first batches need."""
     from lci_py.index.build.tasks import languages_of
 
-    workers: list[Child] = []
-    with at_interrupt(lambda: _kill(workers)):
-        try:
-            first = [languages_of(batch) for _, batch in list(batches)[:2]] if _FORKS else []
-            made = early or early_workers(jobs)
-            workers += (
-                start(jobs, allow_last_resort) if made is None else made.grow(jobs, _prepare_workers, staged, *first)
-            )
-            yield workers
-        except BaseException:
-            _kill(workers)
-            raise
-        finally:
-            for worker in reversed(workers):  # the first may wait for the others
-                worker.close()
+    first = [languages_of(batch) for _, batch in list(batches)[:2]] if _FORKS else []
+    made = early or early_workers(jobs)
+    return start(jobs, allow_last_resort) if made is None else made.grow(jobs, _prepare_workers, staged, *first)
 
 
-def _shared_out(
-    workers: list[Child],
-    work: Work,
-    batches: deque[Batch],
-    load: Callable[[Task], Task] | None,
-    lost: list[Batch],
-    meanwhile: Callable[[], object],
-) -> Iterator[tuple[int, list[Done]]]:
-    """Yields (batch number, results) as workers finish. A worker that dies is removed, its batch added to `lost`."""
-    answered: deque[tuple[int, list[Done]]] = deque()
-    while True:
-        # One batch is always there for whoever is ready, but not at the end, where another may be ready sooner.
-        for most in (1, 2):
-            for worker in workers:
-                if not lost and len(worker.given) < most and len(batches) > (most - 1) * len(workers):
-                    number, batch = batches.popleft()
-                    batch = _load_batch(batch, load)
-                    worker.given.append((number, batch))
-                    worker.send((work, (batch,)))
-        meanwhile()
-        meanwhile = bool
-        # Not all at once: whoever takes a result works on it, and meanwhile another worker may have nothing to do.
-        if answered:
-            yield answered.popleft()
-        busy = [worker for worker in workers if worker.given]
-        if not busy and not answered:
-            return
-        ready = ready_pipes(busy, 0 if answered else STALL_SECONDS)
-        if not (ready or answered):
-            _kill(busy)
-        for worker in busy:
-            if worker.sending in ready:
-                worker.send_more()
-            if worker.results not in ready:
-                continue
-            answers = worker.received()
-            if answers is None:
-                lost += worker.given
-                workers.remove(worker)
-                worker.close()
-            else:
-                for answer in answers:
-                    worker.answered.append(worker.given.popleft())
-                    answered.append((worker.answered[-1][0], answer))
-
-
-def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
+def _alone(work: Work, batch: list[Task]) -> list[Done]:
     """Process a batch whose worker died, file by file; a file that crashes its process or never ends becomes text."""
-    [worker] = start(1, allow_last_resort)
-    reason = ""
-    with at_interrupt(lambda: _kill([worker])):
-        try:
-            worker.send((work, (batch,)))
-            answers: list[list[Done]] | None = []
-            while answers == []:
-                ready = ready_pipes([worker], STALL_SECONDS)
-                if worker.sending in ready:
-                    worker.send_more()
-                elif ready:
-                    answers = worker.received()
-                else:
-                    reason = "parser_timeout"
-                    _kill([worker])
-            if answers:
-                yield from answers[0]
-                return
-        except BaseException:
-            _kill([worker])
-            raise
-        finally:
-            worker.close()
-    if not reason:
-        reason = "parser_timeout" if worker.ended_by() == signal.SIGVTALRM else "parser_crash"
-    if len(batch) == 1:
-        yield from work(batch, unparsable=reason)
-        return
-    for task in batch:
-        yield from _alone(work, [task])
+    with closing_children(start(1, allow_last_resort)) as workers:
+        [(_, found)] = results(workers, deque([batch]), lambda tasks: (work, tasks), seconds=STALL_SECONDS)
+    if not isinstance(found, Lost):
+        done: list[Done] = found
+        return done
+    if len(batch) > 1:
+        return [done for task in batch for done in _alone(work, [task])]
+    late = found.late or found.signal == signal.SIGVTALRM
+    return work(batch, unparsable="parser_timeout" if late else "parser_crash")
 
 
 # What parses is imported where it is used: whoever only waits for the results does without.
@@ -291,8 +205,3 @@ def _finish_tasks(tasks: list[Task]) -> list[Done]:
     from lci_py.index.build.worker import finish_tasks
 
     return finish_tasks(tasks)
-
-
-def _kill(workers: Sequence[Child]) -> None:
-    for worker in workers:
-        worker.kill()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lci_py.callgraph.forked import ForkedComputation
 from lci_py.embed.encoder import Encoder
 from lci_py.index.build import embedding
 from lci_py.index.shards import text_fields
@@ -17,11 +16,10 @@ from lci_py.index.shards.symbols_writer import write_symbolic
 from lci_py.index.shards.term_counts import csr
 from lci_py.index.shards.tokens import write_tokens
 from lci_py.index.shards.unit_columns import write_unit_columns
+from lci_py.processes import ForkedComputation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from numpy.typing import NDArray
 
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.index.build.embedding import VectorCache
@@ -59,10 +57,9 @@ def write_segment(
     shards = {role: folder / f"{role}.arrays" for role in ("bm25", "facts")}
     shards["symbols"] = folder / "symbols.sqlite"
 
-    def symbols_and_words() -> list[NDArray[Any]]:
+    def symbols_and_words() -> None:
         shards["symbols"].unlink(missing_ok=True)  # what a process has left that failed
         write_symbolic(shards["symbols"], rows)
-        return []
 
     meanwhile = ForkedComputation(symbols_and_words, fork=fork)
     if not fork:
