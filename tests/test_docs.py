@@ -21,14 +21,13 @@ from pathlib import Path
 import pytest
 
 from lci_py import app, config
-from lci_py.callgraph import edges, lookups
+from lci_py.callgraph import lookups
 from lci_py.callgraph.pointsto import constraints
 from lci_py.callgraph.resolve import ancestry, values
 from lci_py.cli import cluster
 from lci_py.cli.command_line import parse
 from lci_py.cli.main import main
-from lci_py.cli.options import COMMANDS
-from lci_py.cli.options.flags import Command
+from lci_py.cli.options import COMMANDS, Command
 from lci_py.index.shards import branches, symbols_writer
 from lci_py.index.shards.arrays import Arrays
 from lci_py.index.shards.bm25 import FIELDS
@@ -38,6 +37,7 @@ from lci_py.search.navigate import dispatch
 from lci_py.search.query.plan import INTENTS, LIVE
 from lci_py.search.ranking.fusion import SIGNAL_VIEW
 from lci_py.search.ranking.graph_lift import SEEDS
+from lci_py.types import edges
 from lci_py.types.record import fields
 from lci_py.types.search import MODES
 from tests.callgraph.test_fixtures import NONE, PROGRAMS, read_edges

@@ -260,7 +260,7 @@ NAMED = {
     "callgraph/resolve/go_packages.py": (1, "the look-up of the files of Go's packages"),
     "callgraph/resolve/imports.py": (2, "suffixes of files"),
     "cli/completion.py": (1, "a shell"),
-    "cli/options/flags.py": (1, "a format of the output"),
+    "cli/options/__init__.py": (1, "a format of the output"),
     "cli/options/graph.py": (1, "a format of the output"),
     "cli/pick/preview.py": (4, "names that Pygments has not"),
     "index/shards/filters.py": (1, "the alias of a table"),

@@ -10,43 +10,18 @@ from zlib import crc32
 
 import numpy as np
 
-from lci_py.source.text.digest import blake2b
+from lci_py.callgraph.program import Program, Solution, nothing, solution_of
+from lci_py.source.text import blake2b
+from lci_py.types.edges import CALLBACK, EDGE_KINDS, FLOW
 from lci_py.types.record import NamedTuple, dataclass, field
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lci_py.callgraph.program import Program, Solution
-
-CALLS, IMPORTS, INHERITS = 0, 1, 2
-EDGE_KINDS = ("calls", "imports", "inherits")
-#: The rule that an edge rests on. The two tables below have the measured share of correct edges: of unambiguous ones,
-#: and of those whose call may mean several (docs/call-graph.md).
-STEPS = ("scope", "import", "self", "type", "package", "value", "flow", "name", "override", "callback", "field",
-         "route", "event", "inject", "command", "fixture", "task", "template", "hook")  # fmt: skip
-_ALONE = (0.99, 0.99, 0.99, 0.99, 0.99, 0.93, 0.97, 0.94, 0.8, 0.6, 0.9, 0.95, 0.9, 0.95, 0.9, 0.95, 0.95, 0.95, 0.9)
-_OF_SEVERAL = (0.8, 0.5, 0.5, 0.8, 0.95, 0.5, 0.7, 0.5, 0.5, 0.3, 0.8, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
-SCOPE, IMPORT, SELF, TYPE, PACKAGE, VALUE, FLOW, NAME, OVERRIDE, CALLBACK, FIELD = range(11)
-#: The first of the steps of registrations, in the order of `types.source.REGISTRATIONS`.
-ROUTE = 11
-#: The last step: what a base class of a library calls.
-HOOK = len(STEPS) - 1
 #: Of more hooks than this that one call may run, those that run each other have no edges: the visitors of a tree.
 MOST_HOOKS = 12
-#: The step of dynamic dispatch, for which no edge is stored: commands derive it from inheritance (docs/call-graph.md).
-DISPATCH = len(STEPS)
-_OF_DISPATCH = 0.5
 #: Steps of edges that depend on the whole program: they are computed anew when any of its files changes.
 SOLVED = (FLOW, CALLBACK)
-#: Bit of `step`: the edge is one of several possible targets of its call.
-AMBIGUOUS = 0x80
-#: The arrays of a graph that are stored, with the types that each may have.
-STORED: dict[str, tuple[str, ...]] = {
-    "first_symbol": ("i4",), "target": ("i4",), "kind": ("u1",), "line": ("u1", "u2", "i4"), "step": ("u1",),
-    "out_ptr": ("i4",), "incoming": ("i4",), "in_ptr": ("i4",), "first_lambda": ("i4",), "lambda_symbol": ("i4",),
-    "lambda_line": ("i4",), "lambda_end_line": ("i4",), "key_start": ("i4",), "keys": ("i4",), "site_key": ("i8",),
-    "site_count": ("i4",),
-}  # fmt: skip
 #: The only key of a file that could not be linked (`Links.unlinked`); no look-up has this text.
 UNLINKED = crc32(b"unlinked")
 #: In an `Edge`, nodes from here downwards are anonymous functions: how many symbols there are is not known yet.
@@ -66,29 +41,6 @@ class Edge(NamedTuple):
     kind: int
     line: int
     step: int = 0
-
-
-def confidence(step: int) -> float:
-    """The confidence of an edge, in (0, 1]: the measured share of correct edges among those of the same step (rule)."""
-    if step & ~AMBIGUOUS == DISPATCH:
-        return _OF_DISPATCH
-    known = min(step & ~AMBIGUOUS, len(STEPS) - 1)
-    return _OF_SEVERAL[known] if step & AMBIGUOUS else _ALONE[known]
-
-
-# A query reads edges, but no constraints: importing what is about these would take a tenth of its start-up.
-
-
-def _no_program() -> Program:
-    from lci_py.callgraph.program import nothing
-
-    return nothing()
-
-
-def _no_solution() -> Solution:
-    from lci_py.callgraph.program import solution_of
-
-    return solution_of(())
 
 
 #: Items of an array that are mapped together: so few that the memory for them is used again and again.
@@ -189,8 +141,8 @@ class Links:
     keys: NDArray[Any]
     site_key: NDArray[Any]
     site_count: NDArray[Any]
-    program: Program = field(default_factory=_no_program)
-    solution: Solution = field(default_factory=_no_solution)
+    program: Program = field(default_factory=nothing)
+    solution: Solution = field(default_factory=lambda: solution_of(()))
     relinked: tuple[int, ...] = field(default=())
 
     @property

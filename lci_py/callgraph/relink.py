@@ -17,9 +17,6 @@ from lci_py.callgraph.changed_lookups import (
     site_changes,
 )
 from lci_py.callgraph.edges import (
-    AMBIGUOUS,
-    CALLS,
-    INHERITS,
     PIECE,
     SOLVED,
     EdgeBuffer,
@@ -47,6 +44,7 @@ from lci_py.callgraph.program import check_constraints, is_same_but_for_lines, j
 from lci_py.callgraph.resolve.calls import FileLinker
 from lci_py.errors import DamagedIndexError
 from lci_py.source.extract.manifests import NPM
+from lci_py.types.edges import AMBIGUOUS, CALLS, INHERITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, cast
 
-from lci_py.cli.options import COMMANDS
-from lci_py.cli.options.flags import Command, Flag
+from lci_py.cli.options import COMMANDS, Command, Flag
 from lci_py.errors import UsageError, unknown_value
 from lci_py.types.record import NamedTuple
 

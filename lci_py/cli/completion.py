@@ -12,7 +12,7 @@ from lci_py.errors import LciError, unknown_value
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lci_py.cli.options.flags import Command, Flag
+    from lci_py.cli.options import Command, Flag
 
 #: Each shell calls `lci --complete`, with the place of the word and all words, which prints one candidate a line.
 _SCRIPTS = {

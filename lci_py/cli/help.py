@@ -14,7 +14,7 @@ from lci_py.render.text.style import ASCII, Layout, Style, sentence, signs_for
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from lci_py.cli.options.flags import Command, Flag
+    from lci_py.cli.options import Command, Flag
 
 ABOUT = "Local code search: by meaning, by words, by structure, over the call graph."
 CODES = "Exit: 0 results, 1 none, 2 usage, 3 no usable index, 4 degraded with --strict, 70 internal error."

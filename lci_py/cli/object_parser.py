@@ -11,8 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lci_py.cli.command_line import ARGUMENT, Invocation, Value, defaults
-from lci_py.cli.options import ANSWERING, COMMANDS
-from lci_py.cli.options.flags import GENERAL, Command, Flag
+from lci_py.cli.options import ANSWERING, COMMANDS, GENERAL, Command, Flag
 from lci_py.cli.request import number, plain_text
 from lci_py.errors import UnknownModeError, UsageError, unknown_value
 

@@ -9,7 +9,7 @@ import sys
 from typing import IO, TYPE_CHECKING, cast
 from urllib.parse import quote
 
-from lci_py.cli.options.flags import WHEN
+from lci_py.cli.options import WHEN
 from lci_py.errors import ConfigError, unknown_value
 
 if TYPE_CHECKING:

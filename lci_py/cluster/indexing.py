@@ -30,7 +30,7 @@ from lci_py.index.store.manifest import MANIFEST, Shard, root_setting, shard_sta
 from lci_py.search.snapshot import Snapshot
 from lci_py.source.repository.files import read_file
 from lci_py.source.repository.walk import WalkResult
-from lci_py.source.text.digest import digest
+from lci_py.source.text import digest
 from lci_py.types.record import asdict, replace
 
 if TYPE_CHECKING:

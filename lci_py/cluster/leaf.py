@@ -25,7 +25,7 @@ from lci_py.search.freshness import Freshness, SourceReader, Sweep
 from lci_py.search.ranking.graph_lift import ReachedUnits
 from lci_py.search.snapshot import Snapshot, Whole
 from lci_py.source.repository.walk import WalkResult
-from lci_py.source.text.digest import digest
+from lci_py.source.text import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lci_py.errors import IndexError_, IndexWriteError, LciError, ShardMissingError, UsageError
 from lci_py.index.store.manifest import shard_digest
 from lci_py.source.repository.files import replace_file
-from lci_py.source.text.digest import blake2b
+from lci_py.source.text import blake2b
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -18,7 +18,7 @@ from lci_py.source.repository.branches import GitTrouble, Repository
 from lci_py.source.repository.files import read_file
 from lci_py.source.repository.ignore_layers import IGNORE_FILES
 from lci_py.source.repository.walk import GlobRules, WalkOptions, walk
-from lci_py.source.text.digest import blake2b
+from lci_py.source.text import blake2b
 from lci_py.types.record import replace
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from lci_py.index.store.commit import remove
 from lci_py.index.store.manifest import hold
 from lci_py.interrupts import at_interrupt
 from lci_py.processes import FORKS, Lost, closing_children, leave_interrupts, results, start
-from lci_py.source.text.digest import blake2b
+from lci_py.source.text import blake2b
 
 #: Bytes of objects that a process keeps, and parts that it has open.
 CACHE_BYTES, MOST_OPEN = 20_000_000_000, 512

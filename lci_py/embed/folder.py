@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lci_py.errors import BadModelError, LciError
-from lci_py.source.text.digest import blake2b
+from lci_py.source.text import blake2b
 
 MODEL_DIR = Path(__file__).resolve().parent / "model"
 BUILTIN_NAME = "lci-static-192"

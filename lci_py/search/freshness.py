@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lci_py.index.shards.files import FLEETING, OURS
 from lci_py.source.repository.files import ALWAYS_SKIPPED, read_file
 from lci_py.source.repository.workspace import is_workspace
-from lci_py.source.text.digest import digest
+from lci_py.source.text import digest
 from lci_py.types.record import dataclass
 
 if TYPE_CHECKING:

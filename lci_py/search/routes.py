@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lci_py.callgraph.edges import AMBIGUOUS, ROUTE
-from lci_py.index.shards.graph import CALLS, IMPORTS, INHERITS
 from lci_py.index.shards.symbol_queries import (
     bases_of,
     definitions_around,
@@ -29,6 +27,7 @@ from lci_py.index.shards.symbols import narrowest
 from lci_py.source.frameworks import hooks_of, table_of
 from lci_py.source.frameworks.around import NEUTRAL, OF_TYPE, ROOTED, VERSION
 from lci_py.source.frameworks.texts import UNKNOWN, join_paths, route_name, split
+from lci_py.types.edges import AMBIGUOUS, CALLS, IMPORTS, INHERITS, ROUTE
 from lci_py.types.record import NamedTuple, replace
 from lci_py.types.search import TYPE_KINDS, Filters
 from lci_py.types.source import Import, Registration

@@ -12,7 +12,7 @@ from lci_py.source.extract.extract import definitions, extract_stages, extract_t
 from lci_py.source.extract.roles import has_mark
 from lci_py.source.syntax.languages import QueryPart, prepare
 from lci_py.source.syntax.limits import DEFAULTS, WORKER_BYTES, Limits, OutOfTime, last_resort, time_limit
-from lci_py.source.text.digest import digest, lines_digest
+from lci_py.source.text import digest, lines_digest
 from lci_py.source.text.words import WORD
 from lci_py.types.record import replace
 from lci_py.types.source import Chunk, Extract, FileEntry, FileRecord as FileRecord

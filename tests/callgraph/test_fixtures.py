@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import pytest
 
-from lci_py.callgraph.edges import AMBIGUOUS, CALLS, OVERRIDE
+from lci_py.types.edges import AMBIGUOUS, CALLS, OVERRIDE
 from tests.support.segments import extracted, full
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "callgraph"

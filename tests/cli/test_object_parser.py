@@ -8,8 +8,7 @@ import pytest
 
 from lci_py.cli.command_line import Invocation, defaults, parse
 from lci_py.cli.object_parser import invocation, text_invocation
-from lci_py.cli.options import ANSWERING, COMMANDS
-from lci_py.cli.options.flags import GENERAL
+from lci_py.cli.options import ANSWERING, COMMANDS, GENERAL
 from lci_py.cli.request import to_request
 from lci_py.errors import UnknownModeError, UsageError
 from lci_py.types.search import MODES, Filters

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from lci_py.callgraph.edges import STEPS
+from lci_py.types.edges import STEPS
 
 Edge = tuple[str, str]  # caller, callee, in the names of the truth set
 

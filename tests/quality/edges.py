@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lci_py import app
-from lci_py.callgraph.edges import AMBIGUOUS, CALLS, INHERITS, STEPS
 from lci_py.index.shards.callgraph_tables import SqlTables
 from lci_py.search.engine import Engine
+from lci_py.types.edges import AMBIGUOUS, CALLS, INHERITS, STEPS
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 
 #: Kinds of nodes that are no symbols.

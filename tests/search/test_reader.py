@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lci_py.search.freshness import SourceReader
-from lci_py.source.text.digest import digest
+from lci_py.source.text import digest
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lci_py.callgraph.edges import STORED, Links
+from lci_py.callgraph.edges import Links
 from lci_py.callgraph.link import Linker
 from lci_py.callgraph.relink import relink
 from lci_py.index.shards.arrays import Arrays, write_arrays
@@ -20,6 +20,7 @@ from lci_py.index.shards.symbols_writer import write_symbolic
 from lci_py.source.extract.extract import extract
 from lci_py.source.file_record import FileRecord
 from lci_py.source.syntax.languages import detect, is_test
+from lci_py.types.edges import STORED
 from lci_py.types.source import Extract
 from tests.support.layout import row_sizes
 

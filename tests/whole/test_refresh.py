@@ -21,7 +21,7 @@ from lci_py.errors import BadPathError, ShardVersionError
 from lci_py.index.build import changes, context, generation, merge_policy, run as build, segment_writer, worker
 from lci_py.index.store import commit
 from lci_py.index.store.manifest import MANIFEST, Segment, read_manifest
-from lci_py.source.text.digest import digest
+from lci_py.source.text import digest
 from lci_py.types.index import BuildSummary
 from lci_py.types.record import replace
 from lci_py.types.search import SearchRequest

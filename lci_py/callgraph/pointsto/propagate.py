@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lci_py.callgraph.edges import AMBIGUOUS, CALLBACK, CALLS, FLOW, INHERITS
 from lci_py.callgraph.gc_paused import gc_paused
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.pointsto.solve import Solver
@@ -25,6 +24,7 @@ from lci_py.callgraph.resolve.imports import ImportResolver, submodule_paths
 from lci_py.errors import DamagedIndexError
 from lci_py.source.dataflow.constraints import decode
 from lci_py.source.text.language_tables import has_rule
+from lci_py.types.edges import AMBIGUOUS, CALLBACK, CALLS, FLOW, INHERITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from lci_py.callgraph.edges import AMBIGUOUS, OVERRIDE, SELF, TYPE
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.ancestry import MOST_HEIRS
@@ -13,6 +12,7 @@ from lci_py.callgraph.resolve.overloads import Targets
 from lci_py.callgraph.resolve.values import CLASS, EXTENDING, FUNCTION, INSTANCE, Value, Values
 from lci_py.source.syntax.arity import UNKNOWN, takes
 from lci_py.source.text.language_tables import has_rule, table_of
+from lci_py.types.edges import AMBIGUOUS, OVERRIDE, SELF, TYPE
 
 #: Methods that run when an object itself is called.
 _CALLED = ("__call__", "invoke", "apply", "__invoke", "callAsFunction")

@@ -11,22 +11,7 @@ from collections.abc import Iterable
 from posixpath import basename, commonpath, dirname, join, normpath, splitext
 
 from lci_py.callgraph import language_rules
-from lci_py.callgraph.edges import (
-    AMBIGUOUS,
-    CALLS,
-    HOOK,
-    IMPORTS,
-    INHERITS,
-    MOST_HOOKS,
-    NAME,
-    PACKAGE,
-    ROUTE,
-    SELF,
-    TYPE,
-    UNLINKED,
-    Edge,
-    lambda_node,
-)
+from lci_py.callgraph.edges import MOST_HOOKS, UNLINKED, Edge, lambda_node
 from lci_py.callgraph.lookup_tables import Definition, shared_folders
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve import overloads
@@ -55,6 +40,7 @@ from lci_py.source.syntax.arity import NAMED, UNKNOWN
 from lci_py.source.syntax.captures import ELEMENT
 from lci_py.source.text.language_tables import has_rule, words_of
 from lci_py.source.text.patterns import lazily
+from lci_py.types.edges import AMBIGUOUS, CALLS, HOOK, IMPORTS, INHERITS, NAME, PACKAGE, ROUTE, SELF, TYPE
 from lci_py.types.expressions import ATTR, CALL, head_name
 from lci_py.types.search import FUNCTION_KINDS, IMPLICIT, REGISTERED, TYPE_KINDS
 from lci_py.types.source import ACCESSOR, REGISTRATIONS

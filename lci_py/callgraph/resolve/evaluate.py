@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from lci_py.callgraph import language_rules
-from lci_py.callgraph.edges import IMPORT, PACKAGE, SCOPE, SELF, TYPE, VALUE
 from lci_py.callgraph.language_rules import name_rules
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
@@ -42,6 +41,7 @@ from lci_py.callgraph.resolve.values import (
 )
 from lci_py.callgraph.resolve.written_types import TypeText, place_in, places_in, types_in
 from lci_py.source.text.language_tables import has_rule
+from lci_py.types.edges import IMPORT, PACKAGE, SCOPE, SELF, TYPE, VALUE
 from lci_py.types.expressions import (
     ATTR,
     CALL,

@@ -12,7 +12,6 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from lci_py.callgraph.edges import TYPE
 from lci_py.callgraph.resolve.library_types import (
     CSHARP,
     NUMBERS,
@@ -35,6 +34,7 @@ from lci_py.callgraph.resolve.values import (
 )
 from lci_py.source.extract.expressions import parse
 from lci_py.source.text.language_tables import has_rule
+from lci_py.types.edges import TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from lci_py.callgraph.edges import IMPORT
 from lci_py.callgraph.lookup_tables import Definition, is_go_test
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.values import Values, distinct, value_of, with_step
+from lci_py.types.edges import IMPORT
 from lci_py.types.source import ALIAS, TypeHint
 
 #: Evaluates type hints of a file, and the text of a type: `Types.rows`, `Types.declared`.

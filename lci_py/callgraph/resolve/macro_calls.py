@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from weakref import proxy
 
-from lci_py.callgraph.edges import AMBIGUOUS
 from lci_py.callgraph.resolve.overloads import Targets
+from lci_py.types.edges import AMBIGUOUS
 from lci_py.types.search import FUNCTION_KINDS
 
 if TYPE_CHECKING:

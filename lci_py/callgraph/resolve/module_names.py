@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
-from lci_py.callgraph.edges import IMPORT, PACKAGE, SCOPE
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps, Shared
 from lci_py.callgraph.resolve.go_packages import in_package
@@ -28,6 +27,7 @@ from lci_py.callgraph.resolve.values import (
     with_step,
 )
 from lci_py.source.text.language_tables import has_rule, table_of
+from lci_py.types.edges import IMPORT, PACKAGE, SCOPE
 from lci_py.types.search import TYPE_KINDS
 from lci_py.types.source import Import, TypeHint
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.callgraph.edges import AMBIGUOUS, OVERRIDE
 from lci_py.callgraph.resolve.argument_types import (
     BOXED,
     CONVERTED,
@@ -24,6 +23,7 @@ from lci_py.callgraph.resolve.static_types import StaticTypes, TypesOfArguments
 from lci_py.source.extract.arguments import KNOWN, NO_LABEL, SEPARATOR, UNKNOWN
 from lci_py.source.extract.cpp_arguments import TEMPLATE, agree
 from lci_py.source.syntax.arity import has_defaults, lacks_only_defaults, takes, with_least
+from lci_py.types.edges import AMBIGUOUS, OVERRIDE
 from lci_py.types.expressions import CAST
 from lci_py.types.search import TYPE_KINDS
 from lci_py.types.source import DEFAULTS, TAKES

@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterable, Sequence
 
-from lci_py.callgraph.edges import IMPORT
 from lci_py.callgraph.lookup_tables import shared_folders
 from lci_py.callgraph.lookups import LookUps, Shared
 from lci_py.callgraph.resolve.values import Values, with_step
+from lci_py.types.edges import IMPORT
 
 _ROOTS = ("lib.rs", "main.rs")
 #: Folders of a package whose files are crates of their own.

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from lci_py.callgraph import language_rules
-from lci_py.callgraph.edges import AMBIGUOUS, FIELD
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.evaluate import Evaluator
@@ -20,6 +19,7 @@ from lci_py.callgraph.resolve.values import CLASS, FUNCTION, INSTANCE
 from lci_py.callgraph.resolve.written_types import types_in
 from lci_py.source.extract.expressions import parse
 from lci_py.source.text.language_tables import has_rule, words_of
+from lci_py.types.edges import AMBIGUOUS, FIELD
 from lci_py.types.expressions import ATTR, CALL, CAST, ITEM, LAST, NAME, PARAMETERS, Expr, Step, head_name
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import (

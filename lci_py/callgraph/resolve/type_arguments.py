@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lci_py.callgraph import language_rules
-from lci_py.callgraph.edges import TYPE
 from lci_py.callgraph.resolve.values import FUNCTION, INSTANCE, MANY, Value, Values
 from lci_py.callgraph.resolve.written_types import places_in, types_in
+from lci_py.types.edges import TYPE
 from lci_py.types.source import BASE_ARGUMENTS, TYPE_PARAMETERS
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ class Value(NamedTuple):
             `at`. MODULE: the files `files`. EXTERNAL: an external thing with the dotted name `text`. MANY: a container
             whose elements have the type `text`, as written in the scope `place` of the first file. BASES: an object of
             the type `at`, viewed as one of its bases. For `text` of an INSTANCE and a FUNCTION see `type_arguments`.
-        step: The rule that found the value, an index of `edges.STEPS`.
+        step: The rule that found the value, an index of `types.edges.STEPS`.
     """
 
     kind: int

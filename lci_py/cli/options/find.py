@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lci_py.cli.options.flags import (
+from lci_py.cli.options import (
     ANSWER_FLAGS,
     CHANGED_FLAG,
     COLOR_FLAG,

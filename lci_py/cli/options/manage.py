@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lci_py.cli.options.flags import (
+from lci_py.cli.options import (
     ANSWER_FLAGS,
     BATCH_FLAG,
     FILTER_FLAGS,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lci_py.index.shards.files import FLEETING, UNSETTLED, FileState
 from lci_py.source.repository.files import read_file
-from lci_py.source.text.digest import digest
+from lci_py.source.text import digest
 from lci_py.types.record import dataclass, field, replace
 from lci_py.types.source import FileEntry
 

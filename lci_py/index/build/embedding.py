@@ -14,7 +14,7 @@ import numpy as np
 from lci_py.embed.encoder import tf_weight
 from lci_py.index.shards.term_counts import Sparse, csr
 from lci_py.index.shards.text_fields import header_text, path_text
-from lci_py.source.text.digest import blake2b
+from lci_py.source.text import blake2b
 from lci_py.types.record import dataclass
 
 if TYPE_CHECKING:

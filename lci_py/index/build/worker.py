@@ -28,7 +28,7 @@ from lci_py.source.repository.workspace import is_workspace
 from lci_py.source.stated_values import is_own_code
 from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, QueryPart, detect, grammars_dir, load_languages
 from lci_py.source.syntax.limits import UNPARSED
-from lci_py.source.text.digest import blake2b, digest
+from lci_py.source.text import blake2b, digest
 from lci_py.source.text.language_tables import has_rule
 from lci_py.types.index import RECORD_FORMAT
 from lci_py.types.source import FileRecord

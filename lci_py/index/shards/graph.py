@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lci_py.callgraph.edges import CALLS, EDGE_KINDS, IMPORTS, INHERITS, STORED, Links
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.types.edges import EDGE_KINDS, STORED
 from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from lci_py.callgraph.edges import Links
     from lci_py.types.search import GraphLink
-
-__all__ = ["CALLS", "EDGE_KINDS", "IMPORTS", "INHERITS", "Edges", "GraphIndex", "read_links", "write_graph"]
 
 
 def write_graph(path: Path, links: Links) -> None:
@@ -247,6 +246,7 @@ class GraphIndex:
 def read_links(path: Path) -> Links:
     """Read and check the whole graph, as a refresh needs it."""
     # Here, since a query does without.
+    from lci_py.callgraph.edges import Links
     from lci_py.callgraph.program import STORED_PROGRAM, Program, Solution, check_sizes, check_solution
 
     arrays = Arrays(path)

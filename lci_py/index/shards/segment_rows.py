@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from lci_py.source.syntax.languages import is_test
-from lci_py.source.text.digest import blake2b
+from lci_py.source.text import blake2b
 from lci_py.types.record import dataclass, field
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lci_py.source.repository.files import open_regular
-from lci_py.source.text.digest import blake2b
+from lci_py.source.text import blake2b
 
 FILE = "cache.sqlite"
 #: Changes with the tables; a file of another version is deleted.

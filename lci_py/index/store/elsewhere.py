@@ -9,7 +9,7 @@ from lci_py.errors import IndexError_, IndexWriteError
 from lci_py.index.store.manifest import read_manifest
 from lci_py.index.store.seal import temporary_folder
 from lci_py.source.repository.workspace import user_folder
-from lci_py.source.text.digest import blake2b
+from lci_py.source.text import blake2b
 
 
 def index_elsewhere(root: Path, folder: Path, *, trust: bool) -> Path:

@@ -27,7 +27,7 @@ from lci_py.errors import (
 from lci_py.index.shards.numbering import COUNTED
 from lci_py.index.store.seal import is_sealed, seal
 from lci_py.source.repository.files import open_regular
-from lci_py.source.text.digest import blake2b
+from lci_py.source.text import blake2b
 from lci_py.types.record import asdict, dataclass, field, replace
 
 if TYPE_CHECKING:

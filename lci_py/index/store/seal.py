@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lci_py.errors import TrustKeyError
 from lci_py.source.repository.workspace import user_folder
-from lci_py.source.text.digest import blake2b
+from lci_py.source.text import blake2b
 
 #: Environment variable that names another folder for the key.
 CONFIG_VARIABLE = "LCI_CONFIG_DIR"

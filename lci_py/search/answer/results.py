@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lci_py.index.shards.filters import only_in_tests
 from lci_py.index.shards.symbol_queries import constructors, names
 from lci_py.source.repository.workspace import index_command
-from lci_py.source.text.digest import lines_digest
+from lci_py.source.text import lines_digest
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import joined_spelling, located_parts, parts, stem
 from lci_py.types.record import NamedTuple
@@ -364,7 +364,7 @@ def _first_neighbours(
     """The neighbours by calls of each group, then by imports of each file: (first `SHOWN`, ascending; total number)."""
     import numpy as np
 
-    from lci_py.index.shards.graph import CALLS, IMPORTS
+    from lci_py.types.edges import CALLS, IMPORTS
 
     asked = [node for group in groups for node in group]
     slots = np.array([*(i for i, group in enumerate(groups) for _ in group), *range(len(groups), 2 * len(groups))])

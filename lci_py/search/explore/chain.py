@@ -6,8 +6,7 @@ import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from lci_py.callgraph.edges import AMBIGUOUS
-from lci_py.index.shards.graph import CALLS
+from lci_py.types.edges import AMBIGUOUS, CALLS
 from lci_py.types.explore import Link
 
 if TYPE_CHECKING:

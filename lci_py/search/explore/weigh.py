@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lci_py.callgraph.edges import AMBIGUOUS, confidence
 from lci_py.index.shards.unit_columns import UNIT_KINDS
 from lci_py.search.navigate.nodes import step_name
 from lci_py.search.ranking.graph_lift import edges_of, end_of_type, units_of
+from lci_py.types.edges import AMBIGUOUS, confidence
 from lci_py.types.search import TYPE_KINDS, VALUED_KINDS
 
 if TYPE_CHECKING:

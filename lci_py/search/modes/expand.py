@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.callgraph.edges import confidence
-from lci_py.index.shards.graph import CALLS, IMPORTS
 from lci_py.index.shards.symbol_queries import passing
 from lci_py.search.answer.results import LineMatcher, contexts, result as make_result
 from lci_py.search.navigate.nodes import Nodes
 from lci_py.search.query.text import read_fields, read_text
+from lci_py.types.edges import CALLS, IMPORTS, confidence
 from lci_py.types.record import replace
 from lci_py.types.search import FILE_KIND
 

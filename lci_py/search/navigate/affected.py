@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lci_py.callgraph.file_facts import family
-from lci_py.index.shards.graph import CALLS, IMPORTS
 from lci_py.index.shards.symbol_queries import tests_among
 from lci_py.search.answer.results import index_info
 from lci_py.search.navigate import dispatch
@@ -20,6 +19,7 @@ from lci_py.search.navigate.present import file_place, place_filter
 from lci_py.search.ranking.near import steps_between
 from lci_py.source.text.words import WORD, parts, stem
 from lci_py.types.affected import DEPTH, AffectedAnswer, AffectedDefinition, AffectedRequest, ChangedPlace
+from lci_py.types.edges import CALLS, IMPORTS
 from lci_py.types.graph import GraphRequest
 from lci_py.types.search import CALLABLE, FILE_KIND, FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS, Filters
 

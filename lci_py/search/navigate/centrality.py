@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lci_py.callgraph.edges import CALLS, confidence
 from lci_py.errors import DamagedIndexError
+from lci_py.types.edges import CALLS, confidence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

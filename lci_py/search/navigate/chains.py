@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lci_py.callgraph.edges import AMBIGUOUS, CALLBACK, FLOW, confidence
 from lci_py.errors import UnknownTargetError, UsageError
-from lci_py.index.shards.graph import CALLS
 from lci_py.index.shards.symbol_queries import defined_names, names, parents
 from lci_py.search.answer.results import index_info
 from lci_py.search.navigate.calls import definitions
@@ -22,6 +20,7 @@ from lci_py.search.navigate.tree import MAX_DEPTH
 from lci_py.search.suggest import near_misses
 from lci_py.source.text.words import parts
 from lci_py.types.chains import Frontier, Hop, Lost, PathAnswer, PathRequest
+from lci_py.types.edges import AMBIGUOUS, CALLBACK, CALLS, FLOW, confidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import UsageError, Words
-from lci_py.index.shards.graph import CALLS
 from lci_py.index.shards.symbol_queries import language_and_lambdas
 from lci_py.search.navigate.names import meanings
 from lci_py.search.navigate.nodes import place_of
@@ -18,6 +17,7 @@ from lci_py.source.repository.branches import GitTrouble, contents_at
 from lci_py.source.repository.git import commit_of, git_problem, git_root
 from lci_py.source.repository.workspace import of_each_repository
 from lci_py.types.affected import Change, ChangedPlace
+from lci_py.types.edges import CALLS
 from lci_py.types.graph import Definition
 from lci_py.types.search import FILE_KIND, FUNCTION_KINDS, TYPE_KINDS, Changed
 

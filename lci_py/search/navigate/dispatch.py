@@ -11,14 +11,13 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, FIELD, FLOW, OVERRIDE, SELF, VALUE
 from lci_py.callgraph.file_facts import family
-from lci_py.index.shards.graph import CALLS, INHERITS
 from lci_py.index.shards.symbol_queries import Member, calls_named, members_named, owned_names, parents, types_named
 from lci_py.search.navigate.external import open_receivers, unexplained_uses
 from lci_py.search.navigate.nodes import calls_by_node, merge_calls
 from lci_py.source.text.language_tables import has_rule, library_methods, table_of
 from lci_py.types import graph as types
+from lci_py.types.edges import AMBIGUOUS, CALLS, DISPATCH, FIELD, FLOW, INHERITS, OVERRIDE, SELF, VALUE
 from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:

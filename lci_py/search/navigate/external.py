@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.callgraph.file_facts import bound_name
-from lci_py.index.shards.graph import CALLS, INHERITS
 from lci_py.index.shards.symbol_queries import calls_in, calls_named, imports_in, names, types_named
 from lci_py.search.navigate.nodes import step_name
 from lci_py.source.text.language_tables import has_rule, words_of
+from lci_py.types.edges import CALLS, INHERITS
 from lci_py.types.graph import External
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from lci_py.index.shards.symbols import dotted_name
 from lci_py.source.repository.files import is_aside, is_vendored
 from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.patterns import ROUTE, lazily
+from lci_py.types.edges import CALLS
 from lci_py.types.graph import OtherMeaning
 from lci_py.types.record import NamedTuple
 from lci_py.types.search import FILE_KIND, FUNCTION_KINDS, TYPE_KINDS, Filters
@@ -133,8 +134,6 @@ def _remoteness(row: Row) -> tuple[bool, bool, bool, bool]:
 
 
 def _calls_of(nodes: Nodes, meant: Meaning) -> int:
-    from lci_py.index.shards.graph import CALLS  # with numpy, which `lci show` does without
-
     return len(nodes.graph.edges(nodes.asked(meant.rows), CALLS, incoming=True).node)
 
 

@@ -6,12 +6,11 @@ from bisect import bisect_left
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, HOOK, ROUTE, SCOPE, STEPS, confidence
 from lci_py.callgraph.file_facts import family
-from lci_py.index.shards.graph import CALLS, INHERITS
 from lci_py.index.shards.symbol_queries import bases_of, calls_in, constructors
 from lci_py.search.navigate.present import file_place
 from lci_py.search.routes import Routes, library_hooks
+from lci_py.types.edges import AMBIGUOUS, CALLS, DISPATCH, HOOK, INHERITS, ROUTE, SCOPE, STEPS, confidence
 from lci_py.types.graph import Direction, Link, Place
 from lci_py.types.record import NamedTuple
 from lci_py.types.search import FILE_KIND, FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS

@@ -12,7 +12,7 @@ from lci_py.search.navigate.names import meanings
 from lci_py.search.navigate.present import NOT_INDEXED, PresentFiles, in_changed_files, innermost
 from lci_py.search.suggest import near_misses, similar_paths
 from lci_py.source.repository.files import is_aside
-from lci_py.source.text.digest import lines_digest
+from lci_py.source.text import lines_digest
 from lci_py.types.graph import Definition
 from lci_py.types.search import BLOCK_KIND, FILE_KIND, LAMBDA_KIND, VALUED_KINDS, Filters
 from lci_py.types.show import Calls, ShowAnswer, ShownCode, ShowRequest, Target, Unknown

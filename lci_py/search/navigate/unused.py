@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lci_py.callgraph.file_facts import family
-from lci_py.index.shards.graph import IMPORTS, INHERITS
 from lci_py.index.shards.symbol_queries import base_names, definition_rows, registered_in
 from lci_py.search.answer.results import index_info
 from lci_py.search.navigate.nodes import place_of
@@ -26,6 +25,7 @@ from lci_py.search.navigate.references import PROSE
 from lci_py.search.routes import library_hooks
 from lci_py.source.repository.files import is_aside, is_vendored
 from lci_py.source.text.language_tables import has_rule, table_of
+from lci_py.types.edges import IMPORTS, INHERITS
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.unused import CERTAINTIES, Certainty, Mention, Unused, UnusedAnswer, UnusedRequest
 

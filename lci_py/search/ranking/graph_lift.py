@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lci_py.callgraph.edges import confidence
-from lci_py.index.shards.graph import CALLS, INHERITS
 from lci_py.index.shards.unit_columns import UNIT_KINDS
+from lci_py.types.edges import CALLS, INHERITS, confidence
 from lci_py.types.record import NamedTuple
 from lci_py.types.search import TYPE_KINDS
 

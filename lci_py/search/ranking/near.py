@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lci_py.errors import BadPathError, DamagedIndexError, UsageError
-from lci_py.index.shards.graph import CALLS, IMPORTS, INHERITS
 from lci_py.index.shards.symbol_queries import definitions_at, line_count, units_of
 from lci_py.source.repository.files import relative_to_root
+from lci_py.types.edges import CALLS, IMPORTS, INHERITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from lci_py.source.dataflow.lower import Anonymous
-from lci_py.source.text.digest import blake2b
+from lci_py.source.text import blake2b
 from lci_py.source.text.language_tables import table_of
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS

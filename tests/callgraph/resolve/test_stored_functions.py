@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lci_py.callgraph.edges import AMBIGUOUS, CALLS, STEPS
+from lci_py.types.edges import AMBIGUOUS, CALLS, STEPS
 from lci_py.types.expressions import head_name
 from tests.support.segments import extracted, full
 

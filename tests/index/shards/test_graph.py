@@ -10,16 +10,9 @@ import pytest
 from lci_py import app
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, write_arrays
-from lci_py.index.shards.graph import (
-    CALLS,
-    IMPORTS,
-    INHERITS,
-    GraphIndex,
-    read_links,
-    stored_arrays,
-    write_graph,
-)
+from lci_py.index.shards.graph import GraphIndex, read_links, stored_arrays, write_graph
 from lci_py.index.store.manifest import read_manifest
+from lci_py.types.edges import CALLS, IMPORTS, INHERITS
 from lci_py.types.record import replace
 from tests.support.segments import assert_same, full
 

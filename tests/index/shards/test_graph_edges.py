@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.graph import CALLS, IMPORTS, GraphIndex, read_links, write_graph
+from lci_py.index.shards.graph import GraphIndex, read_links, write_graph
+from lci_py.types.edges import CALLS, IMPORTS
 from tests.index.shards.test_graph import filled, rewrite
 from tests.support.segments import full
 

@@ -11,12 +11,12 @@ import jsonschema
 import pytest
 from hypothesis import given, strategies as st
 
-from lci_py.callgraph.edges import ROUTE, STEPS
 from lci_py.errors import NoIndexError, UnknownModeError
 from lci_py.render import token_budget
 from lci_py.render.json import answer as render
 from lci_py.search.explain.file import STATUSES
 from lci_py.source.repository.ignored import IgnoreRule
+from lci_py.types.edges import ROUTE, STEPS
 from lci_py.types.index import BuildSummary
 from lci_py.types.record import asdict, replace
 from lci_py.types.search import (

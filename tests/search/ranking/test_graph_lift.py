@@ -12,14 +12,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lci_py import app
-from lci_py.callgraph.edges import AMBIGUOUS, CALLBACK, IMPORT, NAME, SCOPE, Links, confidence, pointers
+from lci_py.callgraph.edges import Links, pointers
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, write_arrays
-from lci_py.index.shards.graph import CALLS, IMPORTS, INHERITS, GraphIndex, write_graph
+from lci_py.index.shards.graph import GraphIndex, write_graph
 from lci_py.index.shards.unit_columns import UNIT_KINDS, UnitColumns
 from lci_py.search.query.plan import Plan
 from lci_py.search.ranking.fusion import GRAPH, Candidates, RankedCandidates
 from lci_py.search.ranking.graph_lift import MOST, reach, weigh_neighbours
+from lci_py.types.edges import AMBIGUOUS, CALLBACK, CALLS, IMPORT, IMPORTS, INHERITS, NAME, SCOPE, confidence
 from lci_py.types.search import BLOCK_KIND, Filters, SearchRequest
 from tests.support.graph_repo import build
 

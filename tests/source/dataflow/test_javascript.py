@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lci_py.callgraph.edges import CALLS
 from lci_py.source.dataflow.constraints import decode
 from lci_py.source.extract.extract import extract
+from lci_py.types.edges import CALLS
 from tests.support.segments import extracted, full
 
 
