@@ -1,7 +1,6 @@
 """A block of lci's lines, between two marks, in a text file that other people edit as well. The marks name its agents.
 
-Several agents read AGENTS.md. The block is written once, and stays until the last agent that its mark names is
-uninstalled.
+Several agents read AGENTS.md. The block is written once, and stays until the last agent in its mark is uninstalled.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""The facts of one file that linking needs: no signatures, no texts, and no names of definitions that code cannot refer
-to.
+"""The facts of one file that linking needs: no signatures, no texts, and only names that code can refer to.
 
 The *place* of a symbol is its index among the symbols of its file. The places of anonymous functions come after the
 places of symbols, as in `TypeHint.scope`.

@@ -2,8 +2,7 @@
 
 A look-up is a tuple: its kind, then its arguments as texts. Its key is a hash of 32 bits, stored with the file that
 asked. A refresh links a file again if it has the key of a look-up whose answer may have changed. If two look-ups share
-a key, a file is only linked again needlessly, so 32 bits suffice. docs/adr/0011-relinking.md says what a new kind of
-look-up needs.
+a key, a file is only linked again needlessly: 32 bits suffice. docs/adr/0011-relinking.md says what a new kind needs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Does the work on a fleet: in this process, or on the workers of a cluster of Dask distributed.
 
 A *job* is a function of a working folder, the number of processes that it may use, and its own arguments. Without a
-cluster, no port is opened, no other program is started, and all files but the store's are in a private folder of this
-command.
+cluster, no port is opened, no other program is started, and all files but the store's are in a private folder.
 
 Rendezvous hashing assigns each part its preferred workers, so that a worker finds most of what it needs in its cache,
 and a worker that joins or leaves moves few parts. A task has no state: when its worker ends, Dask runs it on another

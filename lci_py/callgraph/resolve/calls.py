@@ -570,8 +570,7 @@ class _CallResolver:
         """Chooses among definitions in several programs of one repository: those in files that this file includes, or
         whose header it includes; if there are none, those in the nearest folders.
 
-        If a definition's file shares a header with this file, definitions in files without any header of the repository
-        are dropped.
+        If a definition's file shares a header with this file, files without any header of the repository are left out.
         """
         heads, folders = self._look.files.heads, self._look.files.folders
         included = {heads[target].path.rpartition("/")[2] for target in self._imported_files}

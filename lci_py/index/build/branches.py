@@ -1,5 +1,4 @@
-"""Builds the shard of other branches: the files of each branch that differ from the working tree, and the definitions
-in these files.
+"""Builds the shard of other branches: the files of each branch that differ from the tree, and their definitions.
 
 Whether a path differs depends only on the file in the tree and on the branch's blob. So a refresh compares only paths
 where the file or the blob has changed, and copies all other results from the previous generation.

@@ -2,8 +2,7 @@
 
 The file is a magic line, the length of a JSON header (eight bytes, little-endian), the header, the arrays, each at a
 multiple of 64 bytes, and checksums (`ChecksummedFile`). The header gives type, offset and number of items of each
-array. A shard is one file rather than a folder of many because each file costs a query an `open`, and a commit an
-`fsync`.
+array. A shard is one file rather than a folder of many: each file costs a query an `open`, and a commit an `fsync`.
 
 The reader works without numpy: `view` is enough to read a few numbers. The file may be damaged or hostile: every length
 and offset is checked against the size of the file before anything is read or allocated, and the data that are read are

@@ -3,8 +3,7 @@
 The field `content` ranks chunks, `names` definitions, `paths` and `files` whole files; `files` is not stored but added
 up from `content`. A score depends on the whole collection (number of rows, number of rows with the term, lengths of the
 rows). This changes with every file, so no scores are stored (docs/adr/0010-counts-not-scores.md). Only integers are
-summed, whose sums do not depend on the order: the same rows have the same scores to the last bit, however segments
-divide them.
+summed, so the order does not matter: the same rows have the same scores to the last bit, in whatever segments.
 """
 
 from __future__ import annotations

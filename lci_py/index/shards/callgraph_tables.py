@@ -1,7 +1,6 @@
 """The look-up tables from which the call graph is linked, read by SQL from the symbolic shards.
 
-A refresh uses them: it needs few look-ups in a large index. Dead files (old versions) are left out; all numbers are
-public.
+A refresh uses them: it needs few look-ups in a large index. Dead files (old versions) are left out; numbers are public.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Reads the symbolic shards: evaluates filters, looks up symbols, and returns the rows that results are made of.
 
 Filters of all search modes are evaluated here; the other shards get the set of allowed units. All numbers are public
-(`index.shards.numbering`). Joins stay within a file, and so within a segment: each query runs on every segment, and the
-rows are merged.
+(`index.shards.numbering`). Joins stay within a file, so within a segment: each one answers alone, and rows are merged.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Finds code that a question names: lines of files, frames of stack traces and logs, routes, or a pasted message.
 
 Somebody who pastes a message asks under which condition it appears. The message is a literal in the code that raises
-it, or in a constant or a short function that this code uses. Then that code is the answer, whatever other code has
-the same words.
+it, or in a constant or short function that this code uses. Then that code is the answer, whatever else has the words.
 """
 
 from __future__ import annotations

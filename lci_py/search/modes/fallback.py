@@ -1,8 +1,7 @@
 """Adapts the text of a query before it is searched, and once more if the search finds nothing.
 
 A query is retried once, and only its text is relaxed: the words of a phrase that occurs nowhere need not be adjacent,
-and an unknown word is replaced by the closest name. A filter is never relaxed, since a result that it excludes is no
-answer.
+and an unknown word is replaced by the closest name. A filter is never relaxed: what it excludes is no answer.
 
 Before the search, a word that carries no information in the repository is left out: the repository's own name, taken
 from its folder, its top folders and its manifests. In "how does terraform decide that a resource must be replaced",

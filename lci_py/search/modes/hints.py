@@ -122,8 +122,7 @@ class _Holder(NamedTuple):
 
 
 def with_hints(snapshot: Snapshot, request: SearchRequest, answer: Answer) -> Answer:
-    """Add hints to an answer: if it is weak, at most one command that finds more; if most results are tests, how to
-    exclude them.
+    """Add hints: to a weak answer, at most one command that finds more; if most results are tests, how to exclude them.
 
     A low confidence is raised if a definition contains the words of the query: the vector of two words resembles its
     target less than the vectors of whole questions do, for which the thresholds were measured.

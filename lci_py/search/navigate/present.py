@@ -126,8 +126,7 @@ def in_changed_files(present: PresentFiles, name: str, filters: Filters) -> tupl
 
 
 def place_filter(filters: Filters, there: Callable[[str], bool] | None = None) -> Callable[[Place | Definition], bool]:
-    """A function that tests whether a definition passes the filters on language, kind and path, and `there` is true of
-    its file.
+    """A function that tests if a definition passes the filters on language, kind and path, and its file passes `there`.
 
     Raises:
         BadGlobError: A path filter is no glob.

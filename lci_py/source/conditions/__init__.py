@@ -3,6 +3,9 @@
 Each family of languages reads nested byte ranges from a file, each with a condition. Once per file, `Tags` cuts them
 into a sorted list of segments, so that a look-up costs one bisection. Conditions are normalised until equal conditions
 are equal strings; nothing is evaluated or simplified.
+
+Terms (docs/architecture.md#terms): a *branch* is the code under one of several conditions; an *atom* is a condition
+without operators; a *note* is what a declaration says about another file.
 """
 
 from __future__ import annotations

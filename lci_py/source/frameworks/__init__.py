@@ -2,6 +2,9 @@
 
 `grammars/LANGUAGE/frameworks.toml` lists the calls, decorators and attributes that register something (see
 docs/languages.md). A registration is stored as it is written; `search.routes` joins the prefixes of several files.
+
+Terms (docs/architecture.md#terms): routes are registered on a *router*; to *mount* one is to put it below a path; a
+*hook* is a method that a library calls.
 """
 
 from __future__ import annotations

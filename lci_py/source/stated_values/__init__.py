@@ -1,7 +1,6 @@
 """Finds contradictions within a file: a comment that states another default than the code, or a key that occurs twice.
 
-Both sides of a contradiction are in one file, so they are compared when it is indexed; the index stores only
-differences.
+Both sides of a contradiction are in one file, so they are compared when it is indexed; only differences are stored.
 """
 
 from __future__ import annotations

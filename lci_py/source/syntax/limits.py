@@ -110,8 +110,7 @@ def allow_last_resort() -> None:
 
 @contextmanager
 def last_resort(seconds: float, memory: int) -> Iterator[None]:
-    """A context manager. Ends the process if its body computes far longer than `seconds` or allocates over `memory`
-    bytes.
+    """A context manager. Ends the process if its body computes far longer than `seconds` or takes over `memory` bytes.
 
     Does nothing in a process that has not called `allow_last_resort`, or on a platform without such limits. Too much
     time ends the process by SIGVTALRM; too much memory raises MemoryError, or makes C code abort.

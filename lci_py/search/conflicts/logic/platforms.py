@@ -1,6 +1,5 @@
 """Defines operating systems, processors and compilers as variables that the conditions of most languages share, and the
-machine that decides which definition is active. Go and Rust have their own tables, with the names of their ports and
-compilers.
+machine that decides which definition is active. Go and Rust have their own tables, with their own names.
 """
 
 from __future__ import annotations
