@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from lci_py import app, config
-from lci_py.callgraph import lookups
+from lci_py.callgraph import edges as callgraph_edges, lookups
 from lci_py.callgraph.pointsto import constraints
 from lci_py.callgraph.resolve import ancestry, values
 from lci_py.cli import cluster
@@ -336,7 +336,7 @@ def test_the_steps_of_the_call_graph_page() -> None:
 
 def test_the_limits_of_the_call_graph_page() -> None:
     found = {name: int(number.replace(",", "")) for number, name in LIMIT.findall(text(CALL_GRAPH_PAGE))}
-    modules = (constraints, values, lookups, ancestry, dispatch, edges)
+    modules = (constraints, values, lookups, ancestry, dispatch, callgraph_edges)
     assert found
     for name, number in found.items():
         assert number in [getattr(module, name) for module in modules if hasattr(module, name)], name
