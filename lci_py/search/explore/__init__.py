@@ -1,5 +1,5 @@
 """Answers a question with the definitions that belong to it, within a token budget.
 
 Terms (docs/architecture.md#terms): a *piece* is a definition that the answer shows; its *worth* is the probability that
-the answer needs it; a *look* is an excerpt of it, and its *place* its location alone.
+the answer needs it; an *excerpt* is its best lines, and its *place* the location alone.
 """

@@ -76,7 +76,7 @@ class _Work:
         given = {one.unit: one for one in (message.uses if message else units)}
         pieces = self._pieces(weighed, rows, given)
         if message is not None:
-            pieces = [one._replace(looks=question_units.looks_of(one.piece)) for one in pieces]
+            pieces = [one._replace(excerpts=question_units.excerpts_of(one.piece)) for one in pieces]
             pieces = [*self._constants(message.constants), *pieces]
         states = spend(pieces, wanted, request.max_tokens)
         left = request.offset

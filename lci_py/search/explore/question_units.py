@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.index.shards.symbols import narrowest
-from lci_py.search.explore.spend import LOOKS
+from lci_py.search.explore.spend import EXCERPTS
 from lci_py.search.navigate.references import references
 from lci_py.search.ranking import partial_names
 from lci_py.source.text.patterns import ROUTE
@@ -119,13 +119,13 @@ def pasted_message(snapshot: Snapshot, present: PresentFiles, outcome: Outcome, 
     return Message(own, helpers, constants, uses) if own or constants else None
 
 
-def looks_of(piece: Piece) -> int | None:
-    """How many of `LOOKS` (excerpts) to try on a piece in an answer about a message: one for a caller (the lines with
-    the call), all for a long function. None shows the whole piece.
+def excerpts_of(piece: Piece) -> int | None:
+    """How many `EXCERPTS` of a piece to try in an answer about a message: one for a caller (the lines with the call),
+    all for a long function. None shows the whole piece.
     """
     if piece.role in ("caller", "test"):
         return 1
-    return len(LOOKS) if piece.end_line - piece.line > _LONG else None
+    return len(EXCERPTS) if piece.end_line - piece.line > _LONG else None
 
 
 def _is_quoted(present: PresentFiles, row: Row, wanted: LineMatcher) -> bool:

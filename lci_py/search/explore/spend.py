@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lci_py.types.graph import Definition
 
 #: The value of a definition's location, and what each excerpt adds; shown as a whole it is 1.
-_PLACE, _LOOKED = 0.1, (0.05, 0.1)
+_PLACE, _ADDED = 0.1, (0.05, 0.1)
 #: An excerpt of a definition with more lines than this is worth the square root of the share of its lines, since the
 #: best lines come first.
 _LONG = 40
@@ -37,7 +37,7 @@ _AROUND, _SHARE = 60, 3
 #: Share of the budget that the best piece may take before the others are considered.
 _FIRST = 0.5
 #: The number of best pieces of which more than the location may be shown.
-_LOOKED_AT = 40
+_WITH_CODE = 40
 #: A definition with at most this many lines more than its excerpt is shown as a whole.
 _FEW_MORE = 6
 #: Worth from which on the place of a piece is shown, and its code, with a budget of `EXPLORE_TOKENS` or less; inversely
@@ -46,7 +46,7 @@ _LEAST_PLACE, _LEAST_CODE = 0.02, 0.05
 #: Lines that a header has at most.
 _HEADER = 12
 #: Lines of code besides the header in a short and in a long excerpt; and the context around a matching line.
-LOOKS = (4, 24)
+EXCERPTS = (4, 24)
 _CONTEXT = (0, 2)
 #: Lines shown for the name of another piece that is used in them; and lines before each.
 _USES, _BEFORE = 2, 3
@@ -59,11 +59,11 @@ class Open(NamedTuple):
     piece: Piece
     found: Definition
     lines: Sequence[bytes]  # of its file
-    looks: int | None = None  # looks at most, and never whole; one look at a caller is the lines that call
+    excerpts: int | None = None  # how many at most, and never whole; one of a caller is the lines that call
 
 
 class _Step(NamedTuple):
-    level: int  # 0: its place; then a look; the last one is whole
+    level: int  # 0: its location; then an excerpt; the last one is whole
     numbers: tuple[int, ...]
     value: float  # what a reader has of the definition then
 
@@ -131,7 +131,7 @@ class _Purse:
             numbers = tuple(number for number, cost in zip(whole, costs, strict=True) if cost <= share)
             if numbers:
                 value = _PLACE + (1 - _PLACE) * math.sqrt(len(numbers) / len(whole))
-                last = len(LOOKS) + 1
+                last = len(EXCERPTS) + 1
                 self._steps[i] = [_Step(last, numbers, 1.0 if len(numbers) == len(whole) else value)]
                 found.append(self._buy(i, 0, self._cost(i, 0)))
         return found
@@ -150,7 +150,7 @@ class _Purse:
         known = self._steps[i]
         if known is not None:
             return known
-        if self._level[i] < 0 or i >= _LOOKED_AT:
+        if self._level[i] < 0 or i >= _WITH_CODE:
             return [_Step(0, (), _PLACE)]
         one = self._pieces[i]
         found, ladder = one.found, [_Step(0, (), _PLACE)]
@@ -158,18 +158,18 @@ class _Purse:
         taken = [range(d.line, d.end_line + 1) for d in within if found.line < d.line and d.end_line <= found.end_line]
         whole = range(found.first_line, min(found.end_line, len(one.lines)) + 1)
         uses = one.piece.via.rpartition(".")[2] if one.piece.role in ("caller", "test") else ""
-        wanted = LineMatcher(()) if uses and one.looks == 1 else self._wanted
-        for look in range(len(LOOKS) if one.looks is None else one.looks):
-            numbers = telling(found, one.lines, wanted, look, taken, uses)
+        wanted = LineMatcher(()) if uses and one.excerpts == 1 else self._wanted
+        for excerpt in range(len(EXCERPTS) if one.excerpts is None else one.excerpts):
+            numbers = telling(found, one.lines, wanted, excerpt, taken, uses)
             if len(numbers) + _FEW_MORE >= len(whole):
                 break
             if len(numbers) > len(ladder[-1].numbers):
-                value = _PLACE + sum(_LOOKED[: look + 1])
+                value = _PLACE + sum(_ADDED[: excerpt + 1])
                 if len(whole) > _LONG:
                     value = _PLACE + (1 - _PLACE) * math.sqrt(len(numbers) / len(whole))
-                ladder.append(_Step(look + 1, tuple(numbers), value))
-        if one.looks is None or len(ladder) == 1:
-            ladder.append(_Step(len(LOOKS) + 1, tuple(whole), 1.0))
+                ladder.append(_Step(excerpt + 1, tuple(numbers), value))
+        if one.excerpts is None or len(ladder) == 1:
+            ladder.append(_Step(len(EXCERPTS) + 1, tuple(whole), 1.0))
         self._steps[i] = ladder
         return ladder
 
@@ -242,14 +242,14 @@ def _using(name: str, lines: Sequence[bytes], inside: Sequence[int]) -> Iterator
 
 
 def telling(
-    found: Definition, lines: Sequence[bytes], wanted: LineMatcher, look: int, taken: Sequence[range], uses: str = ""
+    found: Definition, lines: Sequence[bytes], wanted: LineMatcher, excerpt: int, taken: Sequence[range], uses: str = ""
 ) -> list[int]:
     """The numbers of the lines that an excerpt of a definition shows, ascending.
 
     Args:
         lines: The lines of the definition's file.
         wanted: The weighted words of the question.
-        look: An index into `LOOKS`, the sizes of excerpts.
+        excerpt: An index into `EXCERPTS`, the sizes of excerpts.
         taken: Line ranges of other pieces inside the definition, which are shown separately.
         uses: The name of another piece that this definition uses; the lines with that name matter most.
     """
@@ -260,7 +260,7 @@ def telling(
     matches = wanted.found([lines[number - 1] for number in inside])
     keys = {inside[at]: {key for _, _, key in line} for at, line in matches.items()}
     weights = {number: wanted.weight(some) for number, some in keys.items()}
-    room = LOOKS[look]
+    room = EXCERPTS[excerpt]
     seen: set[frozenset[str]] = set()
     best = sorted(weights, key=lambda number: (*(-value for value in weights[number]), number))
     own = set(inside)
@@ -268,11 +268,11 @@ def telling(
         if room <= 0:
             break
         said = frozenset(keys[number])
-        if look == 0 and said in seen:
+        if excerpt == 0 and said in seen:
             continue  # says what another line says
         seen.add(said)
         around = [
-            n for n in range(number - _CONTEXT[look], number + _CONTEXT[look] + 1) if n in own and n not in chosen
+            n for n in range(number - _CONTEXT[excerpt], number + _CONTEXT[excerpt] + 1) if n in own and n not in chosen
         ]
         chosen.update(around)
         room -= len(around)
