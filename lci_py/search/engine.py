@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from lci_py.errors import IndexError_, nothing_asked
 from lci_py.search.answer.results import answer as envelope, result
@@ -24,9 +24,19 @@ if TYPE_CHECKING:
     from lci_py.search.answer.copies import Folding
     from lci_py.search.modes.candidates import ModeAnswer
     from lci_py.search.snapshot import Snapshot
+    from lci_py.types.affected import AffectedAnswer, AffectedRequest
+    from lci_py.types.chains import PathAnswer, PathRequest
+    from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
+    from lci_py.types.explore import ExploreAnswer, ExploreRequest
+    from lci_py.types.files import FilesAnswer, FilesRequest
+    from lci_py.types.graph import GraphAnswer, GraphRequest
     from lci_py.types.grep import GrepAnswer, GrepRequest
+    from lci_py.types.history import HistoryAnswer, HistoryRequest
     from lci_py.types.outline import OutlineAnswer, OutlineRequest
     from lci_py.types.search import Answer, Filters
+    from lci_py.types.show import ShowAnswer, ShowRequest
+    from lci_py.types.similar import SimilarAnswer, SimilarRequest
+    from lci_py.types.unused import UnusedAnswer, UnusedRequest
 
 #: Kinds of what is in the call graph.
 _GRAPH_KINDS = (*KINDS, FILE_KIND, LAMBDA_KIND)
@@ -267,6 +277,30 @@ class Engine:
         self.snapshot.forget()
         check(self.snapshot, filters, kinds)
         return self.snapshot
+
+    if TYPE_CHECKING:
+        # fmt: off
+        @overload
+        def answer(self, question: str, request: AffectedRequest) -> AffectedAnswer: ...
+        @overload
+        def answer(self, question: str, request: ConflictsRequest) -> ConflictsAnswer: ...
+        @overload
+        def answer(self, question: str, request: ExploreRequest) -> ExploreAnswer: ...
+        @overload
+        def answer(self, question: str, request: FilesRequest) -> FilesAnswer: ...
+        @overload
+        def answer(self, question: str, request: GraphRequest) -> GraphAnswer: ...
+        @overload
+        def answer(self, question: str, request: HistoryRequest) -> HistoryAnswer: ...
+        @overload
+        def answer(self, question: str, request: PathRequest) -> PathAnswer: ...
+        @overload
+        def answer(self, question: str, request: ShowRequest) -> ShowAnswer: ...
+        @overload
+        def answer(self, question: str, request: SimilarRequest) -> SimilarAnswer: ...
+        @overload
+        def answer(self, question: str, request: UnusedRequest) -> UnusedAnswer: ...
+        # fmt: on
 
     def answer(self, question: str, request: Any) -> Any:
         """The answer to the question of a command in `ANSWERED_BY`, for the command's request.

@@ -15,6 +15,7 @@ from lci_py.cli.answering import CommandRun, row_of
 from lci_py.cli.command_line import Invocation, defaults
 from lci_py.cli.options import ANSWERING, COMMANDS
 from lci_py.render.json import answer, answers
+from lci_py.search import engine
 from lci_py.search.engine import ANSWERED_BY
 from tests.cli.fake import REPOSITORY
 from tests.support.graph_repo import build
@@ -33,8 +34,11 @@ def test_what_a_row_names_is_there(command: str, shape: str) -> None:
 
 @pytest.mark.parametrize("name", ANSWERED_BY.values())
 def test_what_the_engine_names_is_there(name: str) -> None:
+    """And it has the types that an overload of `Engine.answer` gives it, which no type checker compares."""
     module, _, function = name.rpartition(".")
-    assert callable(getattr(import_module(f"lci_py.search.{module}"), function))
+    types = getattr(import_module(f"lci_py.search.{module}"), function).__annotations__
+    typed = f"def answer(self, question: str, request: {types['request']}) -> {types['return']}: ..."
+    assert typed in Path(engine.__file__).read_text()
 
 
 def test_a_search_takes_few_hops_before_it_searches(tmp_path: Path) -> None:

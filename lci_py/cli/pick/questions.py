@@ -18,11 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lci_py.app import Engine
-    from lci_py.types.files import FilesAnswer
     from lci_py.types.graph import GraphAnswer
     from lci_py.types.search import Mode
-    from lci_py.types.show import ShowAnswer
-    from lci_py.types.similar import SimilarAnswer
 
 FILES = "files"
 #: In the order of Tab; the first is where it starts.
@@ -98,7 +95,7 @@ def search(engine: Engine, text: str, mode: str, filters: Filters) -> EntryList:
 def _files(engine: Engine, text: str, filters: Filters, limit: int) -> EntryList:
     place = PATH_LINE.fullmatch(text.strip())
     pattern, line = (place[1], int(place[2])) if place else (text.strip().rstrip(":"), 1)
-    found: FilesAnswer = engine.answer("files", FilesRequest(pattern, line, filters, limit))
+    found = engine.answer("files", FilesRequest(pattern, line, filters, limit))
     return EntryList(tuple(Entry(item.file, line, line, "", FILE_KIND, begin=1) for item in found.results), found.total)
 
 
@@ -131,7 +128,7 @@ def outline(engine: Engine, entry: Entry) -> EntryList:
 
 def similar(engine: Engine, entry: Entry) -> EntryList:
     """The definitions that are similar to an entry's definition."""
-    answer: SimilarAnswer = engine.answer("similar", SimilarRequest(place=(entry.file, entry.line), limit=MOST))
+    answer = engine.answer("similar", SimilarRequest(place=(entry.file, entry.line), limit=MOST))
     found = tuple(
         Entry(one.file, one.line, one.end_line, one.qualified_name, one.kind, f"{one.score:.2f}")
         for one in answer.results
@@ -168,7 +165,7 @@ def preview(engine: Engine, entry: Entry, words: Sequence[str], *, at_words: boo
     begin = max(entry.begin or entry.line, entry.line - _LONGEST)
     start, last = max(1, begin - _ABOVE), max(entry.end_line, entry.line)
     target = Target(entry.file, entry.file, entry.file, (start, last + _BELOW))
-    answer: ShowAnswer = engine.answer("show", ShowRequest((target,)))
+    answer = engine.answer("show", ShowRequest((target,)))
     if not answer.results:
         raise LciError(answer.unknown[0].message if answer.unknown else f"{entry.file} is not there")
     lines = answer.results[0].lines

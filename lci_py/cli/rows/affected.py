@@ -51,9 +51,9 @@ def _ask(asked: CommandRun) -> AffectedAnswer:
     for text in asked.call.texts("argument") if asked.call.flag("files") else ():
         if not path_from_root(text, asked.call):
             raise UnknownTargetError(f"there is no file {text}", asked.engine.similar_paths(text))
-    request = asked.request._replace(calls=asked.shape in PICTURES)
+    request: AffectedRequest = asked.request._replace(calls=asked.shape in PICTURES)
     try:
-        answer: AffectedAnswer = asked.engine.answer("affected", request)
+        answer = asked.engine.answer("affected", request)
     except UsageError:
         named = asked.call.texts("argument")
         if request.files is not None or not named or not (path := path_from_root(named[0], asked.call)):

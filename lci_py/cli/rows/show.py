@@ -57,7 +57,8 @@ def _target(text: str, call: Invocation) -> Target:
 
 
 def _ask(asked: CommandRun) -> ShowAnswer:
-    answer: ShowAnswer = asked.engine.answer("show", asked.request)
+    request: ShowRequest = asked.request
+    answer = asked.engine.answer("show", request)
     if answer.unknown and not answer.results:
         raise _error(answer.unknown, answer.info)
     return answer
