@@ -61,13 +61,15 @@ def index(
     from datetime import datetime, timezone
 
     from lci_py import __version__
-    from lci_py.cluster.indexing import Repository, index_fleet
+    from lci_py.cluster.indexing import PartSource, index_fleet
     from lci_py.index.store.manifest import BUILT_AT, FORMAT
 
     began = time.perf_counter()
     now, program = datetime.now(timezone.utc).strftime(BUILT_AT), f"lci-py {__version__}, index format {FORMAT}"
     with who as they:
-        made = index_fleet(they, store, [Repository(*one) for one in repositories], now, program, progress)
+        made = index_fleet(
+            they, store, [PartSource(*one) for one in repositories], now, program, progress or (lambda *_: None)
+        )
     parts = made.fleet.parts
     return {
         "store": store,

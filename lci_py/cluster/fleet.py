@@ -11,7 +11,7 @@ import json
 import time
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.cluster.objects import NamedObject, StoreError
 from lci_py.errors import IndexWriteError, ShardMissingError, ShardVersionError, UntrustedIndexError
@@ -22,8 +22,8 @@ from lci_py.types.record import asdict, dataclass, replace
 if TYPE_CHECKING:
     from lci_py.cluster.objects import Objects
 
-#: Version of both manifests.
-FLEET_FORMAT = 6
+#: Version of the fleet's manifest. Since 7 only the name of an object has its digest.
+FLEET_FORMAT = 7
 FLEET = "fleet.json"
 #: Kinds of rows of a part.
 KINDS = ("files", "symbols", "chunks")
@@ -95,12 +95,21 @@ def read_fleet(objects: Objects) -> Fleet:
         UntrustedIndexError: The fleet was not sealed with this user's key of fleets.
         StoreError: The fleet cannot be read, or is damaged.
     """
-    data = _parse_manifest(objects.read(FLEET, _MOST_BYTES), objects, FLEET)
+    try:
+        data = json.loads(objects.read(FLEET, _MOST_BYTES))
+    except (ValueError, RecursionError) as error:
+        raise StoreError(f"{objects.url}: {FLEET} cannot be read ({error})", hint=_AGAIN) from error
+    if not isinstance(data, dict):
+        raise StoreError(f"{objects.url}: {FLEET} is not a JSON object", hint=_AGAIN)
+    if data.get("format") != FLEET_FORMAT or isinstance(data["format"], bool):
+        wrong = ShardVersionError(f"{objects.url}/{FLEET}", found=data.get("format"), readable=FLEET_FORMAT)
+        wrong.hint = "upgrade lci" if wrong.newer else _AGAIN
+        raise wrong
     if not is_sealed(canonical({**data, "seal": None}), data.pop("seal", None), of_fleet=True):
-        error = UntrustedIndexError(objects.url)
-        error.message = f"the fleet in {objects.url} is damaged, or not sealed with your fleet key"
-        error.hint = "copy fleet.key from the machine that made it into your configuration folder, or index it again"
-        raise error
+        refused = UntrustedIndexError(objects.url)
+        refused.message = f"the fleet in {objects.url} is damaged, or not sealed with your fleet key"
+        refused.hint = "copy fleet.key from the machine that made it into your configuration folder, or index it again"
+        raise refused
     parts = tuple(
         Part(**{
             **item,
@@ -150,31 +159,17 @@ def write_fleet(objects: Objects, fleet: Fleet, after: int) -> Fleet:
     return fleet
 
 
-def _parse_manifest(data: bytes, objects: Objects, name: str) -> dict[str, Any]:
-    """Parse a manifest, which must be in this build's format."""
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise StoreError(f"{objects.url}: {name} cannot be read ({error})", hint=_AGAIN) from error
-    if not isinstance(found, dict):
-        raise StoreError(f"{objects.url}: {name} is not a JSON object", hint=_AGAIN)
-    if found.get("format") != FLEET_FORMAT or isinstance(found["format"], bool):
-        wrong = ShardVersionError(f"{objects.url}/{name}", found=found.get("format"), readable=FLEET_FORMAT)
-        wrong.hint = "upgrade lci" if wrong.newer else _AGAIN
-        raise wrong
-    return found
-
-
 # --- of a part ----------------------------------------------------------------------------------------------------
 
 
-def part_manifest(data: bytes, objects: Objects, part: Part) -> Manifest:
-    """Parse the manifest of a part's index, whose digest was checked; its shard `texts` holds the files' contents.
+def part_manifest(objects: Objects, part: Part) -> Manifest:
+    """Read the manifest of a part's index; its shard `texts` holds the files' contents.
 
     Raises:
+        ShardMissingError, StoreError: The manifest cannot be read.
         ShardVersionError: The manifest is in a format that this build does not read.
     """
-    found = _parse_manifest(data, objects, part.manifest.name)["manifest"]
+    found = json.loads(objects.content(part.manifest))  # its digest is in the sealed manifest: this program wrote it
     if found["format"] != FORMAT:
         raise ShardVersionError(f"{objects.url}: {part.name}", found=found["format"], readable=FORMAT)
     return manifest_of(found)
@@ -182,7 +177,7 @@ def part_manifest(data: bytes, objects: Objects, part: Part) -> Manifest:
 
 def object_of(role: str, shard: Shard) -> NamedObject:
     """The name and digest of the object that holds a shard."""
-    return NamedObject(f"{role}-{shard.sha}{Path(shard.name).suffix}", shard.bytes, shard.sha)
+    return NamedObject(f"{role}-{shard.sha}{Path(shard.name).suffix}", shard.bytes)
 
 
 # --- what no manifest names ---------------------------------------------------------------------------------------
@@ -211,8 +206,7 @@ def clean(objects: Objects, grace: float) -> CleanResult:
     fleet = read_fleet(objects)
     kept = {one.name for part in fleet.parts for one in (part.manifest, part.graph) if one is not None}
     for part in fleet.parts:
-        shards = part_manifest(objects.content(part.manifest), objects, part).all_shards()
-        kept |= {object_of(*shard).name for shard in shards}
+        kept |= {object_of(*shard).name for shard in part_manifest(objects, part).all_shards()}
     others = [one for one in listed if one.name not in kept]
     old = [one for one in others if objects.written(one.name) <= before]
     objects.remove([one.name for one in old])

@@ -17,11 +17,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.cluster.fleet import FLEET_FORMAT, KINDS, Fleet, Part, former_fleet, object_of, part_manifest, write_fleet
+from lci_py.cluster.fleet import KINDS, Fleet, Part, former_fleet, object_of, part_manifest, write_fleet
 from lci_py.cluster.graph import link
 from lci_py.cluster.leaf import PartSnapshot
 from lci_py.cluster.objects import Cache, Objects
-from lci_py.cluster.sources import EVERYTHING, SPLIT_BYTES, Run, Survey, source_of, survey, write_files
+from lci_py.cluster.sources import EVERYTHING, SPLIT_BYTES, Run, source_of, survey, write_files
 from lci_py.errors import IndexError_, IndexWriteError, LciError, UsageError
 from lci_py.index.build.context import BuildOptions
 from lci_py.index.build.run import build
@@ -44,11 +44,18 @@ if TYPE_CHECKING:
 _EVERYTHING = 1 << 62
 
 
-class Repository(NamedTuple):
-    """A repository of a fleet."""
+class PartSource(NamedTuple):
+    """What a part is made of: a repository of a fleet, or a run of its paths.
+
+    Attributes:
+        name: The name of the repository: the first folder of all paths.
+        source: Where the files come from, as written in the list of repositories: see `source_of`.
+        run: The range of paths, and the commit.
+    """
 
     name: str
-    source: str  # as `source_of` reads it
+    source: str
+    run: Run = Run()
 
 
 class IndexedFleet(NamedTuple):
@@ -63,57 +70,49 @@ class IndexedFleet(NamedTuple):
 # --- a part ------------------------------------------------------------------------------------------------------
 
 
-class PartJob(NamedTuple):
-    """Which part to index.
-
-    Attributes:
-        name: The name of the repository: the first folder of all paths.
-        source: Where the files come from, as written in the list of repositories.
-        commit: The commit to index.
-        run: The range of paths.
-    """
-
-    name: str
-    source: str
-    commit: str = ""
-    run: Run = Run()
+@contextmanager
+def _about(name: str) -> Iterator[None]:
+    """A context manager that puts the name of a repository before the messages of errors."""
+    try:
+        yield
+    except LciError as error:
+        error.message = f"{name}: {error.message}"
+        raise
+    except OSError as error:
+        raise IndexWriteError(f"{name}: {error.strerror}", hint="free some space") from error
 
 
-def check_name(name: str) -> None:
-    """Raise UsageError if `name` cannot be the name of a repository."""
-    if not name or "/" in name or "\0" in name or name.startswith(".") or name != name.strip():
-        raise UsageError(f"{name!r} cannot be the name of a repository", hint="give a name without / and leading dot")
-
-
-def store_part(
-    objects: Objects, wanted: PartJob, work: Path, *, former: Part | None = None, processes: int = 1
+def index_part(
+    folder: Path, processes: int, url: str, wanted: PartSource, former: Part | None = None
 ) -> tuple[Part | None, list[str]]:
-    """Index the files of a part, and put the index into the store, where a fleet can name it later.
+    """A job: index the files of a part, and put the index into the store, where a fleet can name it later.
 
     Args:
-        objects: The store.
-        wanted: The part to index.
-        work: An empty folder.
-        former: The former version of the part: only changes since then are extracted; without changes it is returned.
+        folder: The folder for temporary files.
         processes: The number of processes that extract; if it is more than one, this process is forked.
+        url: The store.
+        wanted: The part to index.
+        former: The former version of the part: only changes since then are extracted; without changes it is returned.
     Returns:
         (the part or None if it has no files to index, warnings).
     Raises:
-        UsageError: The source cannot be read, or the name is not valid.
+        UsageError: The source cannot be read.
         BadPathError, IndexWriteError: see errors.py.
     """
-    check_name(wanted.name)
-    root, index_dir = work / "root", work / "index"
-    root.mkdir()
-    warnings = write_files(source_of(wanted.source), wanted.commit, wanted.run, root / wanted.name)
-    brought = former is not None and _brought_back(objects, former, root, index_dir)
-    made = build(root, index_dir, BuildOptions(walk=EVERYTHING, jobs=processes, graph=False))
-    if former is not None and brought and not made.parsed_files and not made.reused_files and not made.removed_files:
-        same = {"source": wanted.source, "commit": wanted.commit, "state": wanted.run.state, "start": wanted.run.start}
-        return replace(former, **same), warnings  # type: ignore[arg-type]
-    snapshot = Snapshot(root, index_dir, snippet=0, limit=0, walk=lambda: WalkResult((), (), (), ()))
-    with closing(snapshot):
-        return _stored_part(objects, wanted, work, snapshot), warnings
+    objects, run = Objects(url), wanted.run
+    with _about(wanted.name), tempfile.TemporaryDirectory(dir=folder) as temporary:
+        work = Path(temporary)
+        root, index_dir = work / "root", work / "index"
+        root.mkdir()
+        warnings = write_files(source_of(wanted.source), run, root / wanted.name)
+        brought = former is not None and _brought_back(objects, former, root, index_dir)
+        made = build(root, index_dir, BuildOptions(walk=EVERYTHING, jobs=processes, graph=False))
+        if former is not None and brought and not (made.parsed_files or made.reused_files or made.removed_files):
+            same = replace(former, source=wanted.source, commit=run.commit, state=run.state, start=run.start)
+            return same, warnings
+        snapshot = Snapshot(root, index_dir, snippet=0, limit=0, walk=lambda: WalkResult((), (), (), ()))
+        with closing(snapshot):
+            return _stored_part(objects, wanted, work, snapshot), warnings
 
 
 def _brought_back(objects: Objects, former: Part, root: Path, index_dir: Path) -> bool:
@@ -126,7 +125,7 @@ def _brought_back(objects: Objects, former: Part, root: Path, index_dir: Path) -
         return replace(shard, mtime_ns=mtime_ns, ctime_ns=ctime_ns)
 
     try:
-        manifest = part_manifest(objects.content(former.manifest), objects, former)
+        manifest = part_manifest(objects, former)
         del manifest.shards["texts"]  # the files are laid out
         manifest = manifest.with_shards(fetched)
     except IndexError_:
@@ -137,7 +136,7 @@ def _brought_back(objects: Objects, former: Part, root: Path, index_dir: Path) -
     return True
 
 
-def _stored_part(objects: Objects, wanted: PartJob, work: Path, snapshot: Snapshot) -> Part | None:
+def _stored_part(objects: Objects, wanted: PartSource, work: Path, snapshot: Snapshot) -> Part | None:
     paths = snapshot.files.living_paths()
     if not paths:
         return None
@@ -158,13 +157,10 @@ def _stored_part(objects: Objects, wanted: PartJob, work: Path, snapshot: Snapsh
         "model": {key: value for key, value in manifest.model.items() if key not in ("folder", "stamp")},
         "settings": {**manifest.settings, "root": ""},
     }
-    data = {"format": FLEET_FORMAT, "manifest": described}
-    (written := work / "part.json").write_text(json.dumps(data, sort_keys=True, ensure_ascii=True))
+    (written := work / "part.json").write_text(json.dumps(described, sort_keys=True, ensure_ascii=True))
     counts = {kind: snapshot.numbering.total(kind) for kind in KINDS}
-    start, state = wanted.run.start, wanted.run.state
-    return Part(
-        wanted.name, wanted.source, wanted.commit, start, state, paths[0], paths[-1], put("part", written), None, counts
-    )
+    (name, source, run), stored_as = wanted, put("part", written)
+    return Part(name, source, run.commit, run.start, run.state, paths[0], paths[-1], stored_as, None, counts)
 
 
 def write_texts(path: Path, root: Path, table: FileTable) -> None:
@@ -191,35 +187,15 @@ def write_texts(path: Path, root: Path, table: FileTable) -> None:
     write_arrays(path, {"starts": starts, "texts": b"".join(blobs)})
 
 
-# --- jobs ---------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _about(name: str) -> Iterator[None]:
-    """A context manager that puts the name of a repository before the messages of errors."""
-    try:
-        yield
-    except LciError as error:
-        error.message = f"{name}: {error.message}"
-        raise
-    except OSError as error:
-        raise IndexWriteError(f"{name}: {error.strerror}", hint="free some space") from error
+# --- the other jobs -----------------------------------------------------------------------------------------------
 
 
 def survey_repository(
-    _folder: Path, _processes: int, repository: Repository, known: str, starts: tuple[str, ...], most: int
-) -> Survey | None:
+    _folder: Path, _processes: int, repository: PartSource, known: str, starts: tuple[str, ...], most: int
+) -> list[Run] | None:
     """Survey a repository (see `survey`). `known` is the indexed commit, `starts` the first paths of its parts."""
     with _about(repository.name):
         return survey(source_of(repository.source), known, starts, most)
-
-
-def index_part(
-    folder: Path, processes: int, url: str, wanted: PartJob, former: Part | None
-) -> tuple[Part | None, list[str]]:
-    """The job that indexes a part and stores it: calls `store_part` in a temporary folder."""
-    with _about(wanted.name), tempfile.TemporaryDirectory(dir=folder) as work:
-        return store_part(Objects(url), wanted, Path(work), former=former, processes=processes)
 
 
 def link_parts(folder: Path, _processes: int, url: str, fleet: Fleet) -> Fleet:
@@ -247,10 +223,10 @@ def link_parts(folder: Path, _processes: int, url: str, fleet: Fleet) -> Fleet:
 def index_fleet(
     workers: Workers,
     url: str,
-    repositories: Sequence[Repository],
+    repositories: Sequence[PartSource],
     built_at: str,
     program: str,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Callable[[str, int, int], None] = lambda *_: None,
     *,
     split: int = SPLIT_BYTES,
 ) -> IndexedFleet:
@@ -275,7 +251,10 @@ def index_fleet(
             hint="check the list of repositories",
         )
     for name in names:
-        check_name(name)
+        if not name or "/" in name or "\0" in name or name.startswith(".") or name != name.strip():
+            raise UsageError(
+                f"{name!r} cannot be the name of a repository", hint="give a name without / and leading dot"
+            )
     before = former_fleet(objects) or Fleet(0, built_at, program, ())
     old = before.parts if before.program == program else ()
     parts, todo = _looked_at(workers, repositories, old, split)
@@ -284,8 +263,7 @@ def index_fleet(
     for done, (place, (part, said)) in enumerate(workers.each(index_part, [(url, *one) for one in todo]), 1):
         parts += [part] if part is not None else []
         warnings |= {f"{todo[place][0].name}: {text}" for text in said}
-        if progress is not None:
-            progress("index", done, len(todo))
+        progress("index", done, len(todo))
     warnings |= {f"{name} has no files to index" for name in names - {part.name for part in parts}}
     if not parts:
         raise IndexWriteError("no repository has files to index", hint="check the list of repositories")
@@ -295,16 +273,15 @@ def index_fleet(
     changed = {(part.name, part.manifest) for part in old} ^ {(part.name, part.manifest) for part in parts}
     digests, were = ([part.manifest.sha for part in one.parts] for one in (fleet, before))
     if digests != were or any(part.graph is None for part in parts):
-        if progress is not None:
-            progress("graph", 0, 0)
+        progress("graph", 0, 0)
         [(_, fleet)] = workers.each(link_parts, [(url, fleet)])
     fleet = write_fleet(objects, fleet, before.generation)
     return IndexedFleet(fleet, sorted({name for name, _ in changed} & names), True, sorted(warnings))
 
 
 def _looked_at(
-    workers: Workers, repositories: Sequence[Repository], old: Sequence[Part], split: int
-) -> tuple[list[Part], list[tuple[PartJob, Part | None]]]:
+    workers: Workers, repositories: Sequence[PartSource], old: Sequence[Part], split: int
+) -> tuple[list[Part], list[tuple[PartSource, Part | None]]]:
     """(the unchanged parts, the parts to index, each with its former version or None)."""
     parts: list[Part] = []
     asked, formers = [], []
@@ -313,16 +290,15 @@ def _looked_at(
         asked.append((one, own[min(own)].commit if own else "", tuple(sorted(own)), split))
         formers.append(own)
     surveys = dict(workers.each(survey_repository, asked))
-    todo: list[tuple[PartJob, Part | None]] = []
-    for number, ((one, *_), own) in enumerate(zip(asked, formers, strict=True)):
-        found = surveys[number]
-        if found is None:  # it is at the same commit
+    todo: list[tuple[PartSource, Part | None]] = []
+    for number, (one, own) in enumerate(zip(repositories, formers, strict=True)):
+        runs = surveys[number]
+        if runs is None:  # it is at the same commit
             parts += own.values()
-            continue
-        for run in found.runs:
+        for run in runs or ():
             former = own.get(run.start)
             if former is not None and run.state and run.state == former.state:
-                parts.append(replace(former, commit=found.commit))
+                parts.append(replace(former, commit=run.commit))
             else:
-                todo.append((PartJob(one.name, one.source, found.commit, run), former))
+                todo.append((one._replace(run=run), former))
     return parts, todo

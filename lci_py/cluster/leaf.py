@@ -75,6 +75,9 @@ class PartOf(Whole):
         if self.lacking:
             raise LacksStatistics
 
+    def _of_all(self, kind: str, what: Hashable, own: _T) -> _T:
+        return self._ask(kind, what, own, own)
+
     def _ask(self, kind: str, what: Hashable, own: Any, until: _T, limit: int = 0) -> _T:
         key = (kind, what, limit)
         if key in self._known:
@@ -82,18 +85,6 @@ class PartOf(Whole):
             return found
         self.lacking[key] = own
         return until
-
-    def total(self, what: Hashable, own: _T) -> _T:
-        return self._ask("total", what, own, own)
-
-    def largest(self, what: Hashable, own: _T) -> _T:
-        return self._ask("largest", what, own, own)
-
-    def nearest(self, what: Hashable, own: _T) -> _T:
-        return self._ask("nearest", what, own, own)
-
-    def joined(self, what: Hashable, own: _T) -> _T:
-        return self._ask("joined", what, own, own)
 
     def share(self, what: Hashable, columns: Sequence[Any], limit: int) -> int:
         return self._ask("share", what, tuple(np.asarray(column[:limit]) for column in columns), 0, limit)
@@ -197,7 +188,7 @@ class PartSnapshot(Snapshot):
         Raises:
             ShardMissingError, StoreError, ShardVersionError: The part's manifest cannot be used.
         """
-        manifest = part_manifest(cache.path(part.manifest).read_bytes(), cache.objects, part)
+        manifest = part_manifest(cache.objects, part)
         super().__init__(
             Path("/"), cache.folder, snippet=0, limit=0, walk=lambda: WalkResult((), (), (), ()),
             shards=_PartShards(cache, manifest),

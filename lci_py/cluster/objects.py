@@ -10,10 +10,9 @@ import os
 import re
 import stat
 import time
-from _thread import allocate_lock
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import IndexError_, IndexWriteError, LciError, ShardMissingError, UsageError
 from lci_py.index.store.manifest import shard_digest
@@ -36,18 +35,15 @@ _FOLDER = "objects"
 
 
 class NamedObject(NamedTuple):
-    """The name, size and digest of an object in the store."""
+    """The name and size of an object in the store."""
 
     name: str
     bytes: int
-    sha: str  # BLAKE2b of the content, 16 bytes in hex
 
-
-class ListedObject(NamedTuple):
-    """An object as a listing of the store shows it."""
-
-    name: str
-    bytes: int
+    @property
+    def sha(self) -> str:
+        """The digest of the content, which is part of the name: BLAKE2b, 16 bytes in hex."""
+        return self.name.partition("-")[2].partition(".")[0]
 
 
 class StoreError(IndexError_):
@@ -59,12 +55,9 @@ class StoreError(IndexError_):
 class Objects:
     """Reads and writes the objects of one store."""
 
-    def __init__(self, url: str, **options: Any) -> None:
-        """Open a store.
+    def __init__(self, url: str) -> None:
+        """Open a store: a folder, or a URL that fsspec knows (`s3://bucket/path`, `memory://name`).
 
-        Args:
-            url: A folder, or a URL that fsspec knows (`s3://bucket/path`, `memory://name`).
-            options: Options of fsspec's file system.
         Raises:
             UsageError: fsspec is not installed, or does not know the URL.
         """
@@ -74,7 +67,7 @@ class Objects:
             raise UsageError("a fleet needs fsspec", hint="pip install 'lci-py[cluster]'") from None
         self.url = url
         try:
-            self._files, path = fsspec.core.url_to_fs(url, **options)
+            self._files, path = fsspec.core.url_to_fs(url)
         except (ImportError, ValueError) as error:
             raise UsageError(f"the store {url!r} cannot be used: {error}", hint="give a folder or a URL") from None
         self._base = path.rstrip("/")
@@ -134,8 +127,7 @@ class Objects:
         Raises:
             IndexWriteError: The object cannot be written.
         """
-        sha = shard_digest(path)
-        named = NamedObject(f"{role}-{sha}{suffix}", path.stat().st_size, sha)
+        named = NamedObject(f"{role}-{shard_digest(path)}{suffix}", path.stat().st_size)
         target = f"{self._base}/{_FOLDER}/{named.name}"
         with self._writing(named.name):
             if self._is_there(target, named.bytes):
@@ -215,7 +207,7 @@ class Objects:
                 hint="run `lci cluster index` for it again",
             )
 
-    def listed(self) -> list[ListedObject]:
+    def listed(self) -> list[NamedObject]:
         """All objects of the store, sorted by name, including incomplete copies.
 
         Raises:
@@ -227,7 +219,7 @@ class Objects:
         except ShardMissingError:
             return []
         entries = [(str(info["name"]).rpartition("/")[2], info) for info in found if info["type"] == "file"]
-        return sorted(ListedObject(name, int(info["size"] or 0)) for name, info in entries if _LISTED.fullmatch(name))
+        return sorted(NamedObject(name, int(info["size"] or 0)) for name, info in entries if _LISTED.fullmatch(name))
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove objects. Raises the errors of `put`."""
@@ -242,12 +234,12 @@ def _reason(error: Exception) -> str:
 
 
 class Cache:
-    """Keeps fetched objects in a folder of this user, bounded in bytes: the least recently used are removed."""
+    """Keeps fetched objects in a folder of this user, bounded in bytes: the least recently used are removed. It is for
+    one thread at a time."""
 
     def __init__(self, objects: Objects, folder: Path, most: int) -> None:
         """`most` is in bytes. Objects used in the last minute stay in any case, as they may not be open yet."""
         self.objects, self.folder, self._most = objects, folder, most
-        self._lock = allocate_lock()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def path(self, named: NamedObject) -> Path:
@@ -255,15 +247,14 @@ class Cache:
 
         Raises the errors of `Objects.fetch`.
         """
-        with self._lock:
-            path = self.folder / named.name
-            if self._is_there(path, named):
-                with suppress(OSError):
-                    os.utime(path)
-            else:
-                self.objects.fetch(named, path)
-                self._evict()
-            return path
+        path = self.folder / named.name
+        if self._is_there(path, named):
+            with suppress(OSError):
+                os.utime(path)
+        else:
+            self.objects.fetch(named, path)
+            self._evict()
+        return path
 
     @staticmethod
     def _is_there(path: Path, named: NamedObject) -> bool:

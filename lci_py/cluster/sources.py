@@ -17,6 +17,7 @@ from lci_py.errors import LciError, UsageError
 from lci_py.source.repository.branches import GitTrouble, Repository
 from lci_py.source.repository.files import read_file
 from lci_py.source.repository.ignore_layers import IGNORE_FILES
+from lci_py.source.repository.ignored import TreeRules
 from lci_py.source.repository.walk import GlobRules, WalkOptions, walk
 from lci_py.source.text import blake2b
 from lci_py.types.record import replace
@@ -50,17 +51,11 @@ class Run(NamedTuple):
     start: str = ""  # the first path is not before it
     stop: str | None = None  # and the last one is before it; None for no end
     bytes: int = 0  # of the files, about
+    commit: str = ""  # of the files; "" if the source has none
     state: str = ""  # if it is the same, so are the files; "" if nothing tells
 
     def has(self, path: str) -> bool:
         return path >= self.start and (self.stop is None or path < self.stop)
-
-
-class Survey(NamedTuple):
-    """The indexed commit of a source, and its files divided into runs of paths."""
-
-    commit: str  # "" if the source has none
-    runs: tuple[Run, ...]
 
 
 def source_of(text: str) -> Source:
@@ -92,7 +87,7 @@ def _is_bare(folder: str) -> bool:
 # --- what there is ------------------------------------------------------------------------------------------------
 
 
-def survey(source: Source, known: str = "", starts: Sequence[str] = (), most: int = SPLIT_BYTES) -> Survey | None:
+def survey(source: Source, known: str = "", starts: Sequence[str] = (), most: int = SPLIT_BYTES) -> list[Run] | None:
     """The files of a source, divided into runs of paths, at borders of folders; None if its commit is still `known`.
 
     Args:
@@ -105,7 +100,7 @@ def survey(source: Source, known: str = "", starts: Sequence[str] = (), most: in
     """
     if not source.revision:
         found = walk(Path(source.folder), options_of(Path(source.folder))[0])
-        return Survey("", tuple(_runs([(entry.path, entry.size) for entry in found.files], starts, most)))
+        return _runs([(entry.path, entry.size) for entry in found.files], starts, most)
     try:
         with Repository(Path(source.folder), bare=source.bare) as repository:
             commit = _commit(repository, source)
@@ -123,7 +118,7 @@ def survey(source: Source, known: str = "", starts: Sequence[str] = (), most: in
         return digest.hexdigest()
 
     runs = _runs([(entry.path, entry.size) for entry in entries], starts, most)
-    return Survey(commit, tuple(run._replace(state=state(run)) for run in runs))
+    return [run._replace(commit=commit, state=state(run)) for run in runs]
 
 
 def _commit(repository: Repository, source: Source) -> str:
@@ -197,12 +192,9 @@ def _pieces(sizes: Sequence[tuple[str, int]], folder: str, most: int) -> Iterato
 # --- its files ----------------------------------------------------------------------------------------------------
 
 
-def write_files(source: Source, commit: str, run: Run, target: Path) -> list[str]:
+def write_files(source: Source, run: Run, target: Path) -> list[str]:
     """Write those files of a run that are to be indexed into a new folder; returns warnings about settings.
 
-    Args:
-        commit: The commit to read; ignored if the source has no revision.
-        target: The folder, which does not exist.
     Raises:
         UsageError: git cannot read the commit.
         BadPathError: The folder cannot be read.
@@ -212,7 +204,7 @@ def write_files(source: Source, commit: str, run: Run, target: Path) -> list[str
     if source.revision:
         try:
             with Repository(Path(source.folder), bare=source.bare) as repository:
-                return _write_commit(repository, commit, run, target)
+                return _write_commit(repository, run, target)
         except GitTrouble as error:
             raise _unreadable(source, error) from error
     options, warnings = options_of(Path(source.folder))
@@ -222,27 +214,21 @@ def write_files(source: Source, commit: str, run: Run, target: Path) -> list[str
     return warnings
 
 
-def _write_commit(repository: Repository, commit: str, run: Run, target: Path) -> list[str]:
-    """Create the files without content, let the walk select the files to index, and fill in their contents."""
-    entries = [entry for entry in repository.entries(commit) if _is_harmless(entry.path)]
+def _write_commit(repository: Repository, run: Run, target: Path) -> list[str]:
+    """Write the files with the rules, and by these rules the others."""
+    entries = [entry for entry in repository.entries(run.commit) if _is_harmless(entry.path)]
     (target / ".git").mkdir()  # no ignore file of a folder above counts
     rules = [entry for entry in entries if _is_rule(entry.path) and entry.size <= 1 << 20]
-    there = {}
-    for entry, data in repository.contents(rules):
-        if _write(target / entry.path, data):
-            there[entry.path] = entry
-    for entry in entries:
-        if run.has(entry.path) and entry.path not in there and _write(target / entry.path, b"", entry.size):
-            there[entry.path] = entry
+    there = {entry.path for entry, data in repository.contents(rules) if _write(target / entry.path, data)}
     options, warnings = options_of(target)
-    chosen = [there[one.path] for one in walk(target, options).files if run.has(one.path) and one.path in there]
-    kept = [entry for entry in chosen if entry.size <= _MOST_FILE_BYTES]
+    takes, most = TreeRules(target, options).takes, min(options.max_file_bytes, _MOST_FILE_BYTES)
+    kept = [entry for entry in entries if run.has(entry.path) and entry.size <= most and takes(entry.path)]
     if sum(entry.size for entry in kept) > _MOST_BYTES:
         raise GitTrouble("its files are too large")
-    for path in there.keys() - {entry.path for entry in kept}:
+    for path in there - {entry.path for entry in kept}:
         (target / path).unlink()
-    for entry, data in repository.contents(kept):
-        (target / entry.path).write_bytes(data)
+    for entry, data in repository.contents(entry for entry in kept if entry.path not in there):
+        _write(target / entry.path, data)
     (target / ".git").rmdir()
     return warnings
 
@@ -252,14 +238,12 @@ def _is_harmless(path: str) -> bool:
     return all(part not in ("", ".", "..") and part.lower() != ".git" for part in path.split("/")) and "\0" not in path
 
 
-def _write(path: Path, data: bytes, size: int | None = None) -> bool:
-    """Write a new file; `size`: its length, if the content is not known yet. False if the name is impossible."""
+def _write(path: Path, data: bytes) -> bool:
+    """Write a new file. False if the name is impossible."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:
             file.write(data)
-            if size is not None:
-                file.truncate(min(size, 1 << 40))
     except OSError as error:
         if error.errno in _NO_FILE:
             return False

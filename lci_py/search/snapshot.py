@@ -52,21 +52,25 @@ class Whole:
         """Compute a value. When a search is repeated with more answers, a value that lacked no answer is reused."""
         return make()
 
-    def total(self, _what: Hashable, own: _T) -> _T:
+    def total(self, what: Hashable, own: _T) -> _T:
         """The sum over all parts; of a tuple, item by item; of a boolean, the number of parts where it is true."""
-        return own
+        return self._of_all("total", what, own)
 
-    def largest(self, _what: Hashable, own: _T) -> _T:
+    def largest(self, what: Hashable, own: _T) -> _T:
         """The maximum over all parts of a number; of a mapping, key by key."""
-        return own
+        return self._of_all("largest", what, own)
 
-    def nearest(self, _what: Hashable, own: _T) -> _T:
+    def nearest(self, what: Hashable, own: _T) -> _T:
         """For mappings to (closeness, count): maps each key to its largest closeness in all parts, and to the sum of
         the counts that belong to that closeness."""
-        return own
+        return self._of_all("nearest", what, own)
 
-    def joined(self, _what: Hashable, own: _T) -> _T:
+    def joined(self, what: Hashable, own: _T) -> _T:
         """The concatenation of the tuples of all parts, in the order of the parts."""
+        return self._of_all("joined", what, own)
+
+    def _of_all(self, _kind: str, _what: Hashable, own: _T) -> _T:
+        """The answer of the whole collection to the question of the method `kind`."""
         return own
 
     def share(self, _what: Hashable, _columns: Sequence[Any], limit: int) -> int:

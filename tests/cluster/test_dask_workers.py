@@ -17,7 +17,7 @@ import pytest
 from lci_py.cli.main import main
 from lci_py.cluster import workers as workers_module
 from lci_py.cluster.fleet import read_fleet
-from lci_py.cluster.indexing import Repository, index_fleet, survey_repository
+from lci_py.cluster.indexing import PartSource, index_fleet, survey_repository
 from lci_py.cluster.objects import Objects
 from lci_py.cluster.root import Root
 from lci_py.cluster.workers import DaskWorkers, connect, here, preferred_workers, workers_of
@@ -67,7 +67,7 @@ def test_the_answers_are_those_of_one_index(workers: DaskWorkers, url: str, one:
 
 def test_a_job_that_fails_is_an_error_of_one_line(workers: DaskWorkers) -> None:
     with pytest.raises(UsageError, match="gone is not a folder"):
-        list(workers.each(survey_repository, [(Repository("a", "/gone"), "", (), 1)]))
+        list(workers.each(survey_repository, [(PartSource("a", "/gone"), "", (), 1)]))
 
 
 def test_the_workers_are_known_whatever_the_client_has_heard_last(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +120,7 @@ def test_the_command_from_end_to_end(address: str, run: Callable[..., Ran], tmp_
     made = run("index", *of, "--repos", str(tmp_path / "repos"), "--json")
     assert made.code == EXIT_OK and made.json()["indexed"] == ["one", "two"] and not made.err
     with here() as alone:  # the same objects as in this process
-        repositories = [Repository(name, str(tmp_path / name)) for name in ("one", "two")]
+        repositories = [PartSource(name, str(tmp_path / name)) for name in ("one", "two")]
         same = index_fleet(alone, str(tmp_path / "same"), repositories, _BUILT, "test").fleet
     assert [part.graph for part in read_fleet(Objects(str(tmp_path / "store"))).parts] == [p.graph for p in same.parts]
     local = run("search", "remove expired", "-m", "multiview", "--json")

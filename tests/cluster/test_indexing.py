@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lci_py.cluster.fleet import read_fleet
-from lci_py.cluster.indexing import Repository, index_fleet
+from lci_py.cluster.indexing import PartSource, index_fleet
 from lci_py.cluster.objects import Objects
 from lci_py.cluster.workers import Here, here
 from lci_py.errors import UsageError
@@ -30,8 +30,8 @@ def test_only_what_has_changed_is_indexed(one: Engine, workers: Here, tmp_path: 
     url, bare = str(tmp_path / "store"), tmp_path / "bare.git"
     root = init(tmp_path / "tree", {f"{folder}/m.py": f"def {folder}(): ...\n" for folder in ("x", "y", "z")})
     git(tmp_path, "clone", "-q", "--bare", str(root), str(bare))
-    repositories = [Repository(name, str(one.root / name)) for name in NAMES[:1]]
-    repositories.append(Repository("git", str(bare)))
+    repositories = [PartSource(name, str(one.root / name)) for name in NAMES[:1]]
+    repositories.append(PartSource("git", str(bare)))
     made = index_fleet(workers, url, repositories, _BUILT, "test", split=20)
     assert made.fresh == sorted(one.name for one in repositories) and not made.warnings
     assert [part.start for part in made.fleet.parts if part.name == "git"] == ["", "y/m.py", "z/m.py"]
@@ -46,8 +46,8 @@ def test_only_what_has_changed_is_indexed(one: Engine, workers: Here, tmp_path: 
     assert index_fleet(workers, url, repositories[1:], _BUILT, "test", split=20).fleet.generation == 3
     for wrong, error in (
         (repositories[:1] * 2, UsageError), ([], UsageError),
-        ([*repositories, Repository("gone", str(one.root / "gone"))], UsageError),
-        ([repositories[0]._replace(name=".a")], UsageError),
+        ([*repositories, PartSource("gone", str(one.root / "gone"))], UsageError),
+        *(([repositories[0]._replace(name=name)], UsageError) for name in ("", "a/b", ".git", " a")),
     ):  # fmt: skip
         with pytest.raises(error):
             index_fleet(workers, url, wrong, _BUILT, "test")

@@ -14,7 +14,7 @@ from lci_py import app
 from lci_py.app.upkeep import workspace_root
 from lci_py.cluster import indexing
 from lci_py.cluster.fleet import Fleet, Part, clean, read_fleet, write_fleet
-from lci_py.cluster.indexing import PartJob, link_parts, store_part
+from lci_py.cluster.indexing import PartSource, index_part, link_parts
 from lci_py.cluster.objects import Objects
 from lci_py.cluster.sources import Run
 from lci_py.search.engine import Engine
@@ -25,7 +25,6 @@ from lci_py.types.search import MODES, SearchRequest
 from tests.support.fleets import FILES, QUERIES, Opened, said
 
 _BUILT = "2026-01-01T00:00:00Z"
-_WHOLE = Run("", None, 0, "")
 
 
 class Store:
@@ -35,12 +34,10 @@ class Store:
         self.folder, self.objects = folder, Objects(f"memory://{folder}")
         self.done = 0
 
-    def part(self, wanted: PartJob, former: Part | None = None) -> Part:
-        self.done += 1
-        (work := self.folder / f"work-{self.done}").mkdir(parents=True)
-        found, _ = store_part(self.objects, wanted, work, former=former)
+    def part(self, wanted: PartSource, former: Part | None = None) -> Part:
+        self.folder.mkdir(exist_ok=True)
+        found, _ = index_part(self.folder, 1, self.objects.url, wanted, former)
         assert found is not None
-        shutil.rmtree(work)
         return found
 
     def publish(self, parts: list[Part]) -> Opened:
@@ -80,8 +77,8 @@ def lay_out(root: Path, files: dict[str, str]) -> Path:
     return root
 
 
-def of_folder(root: Path, name: str) -> PartJob:
-    return PartJob(name, str(root / name), "", _WHOLE)
+def of_folder(root: Path, name: str) -> PartSource:
+    return PartSource(name, str(root / name))
 
 
 def test_only_changed_files_are_extracted(store: Store, built: list[BuildSummary], tmp_path: Path) -> None:
@@ -194,5 +191,5 @@ def test_what_is_stored_again_is_young(tmp_path: Path) -> None:
 def test_a_part_keeps_its_new_commit(store: Store, tmp_path: Path) -> None:
     """Also if no file of it has changed."""
     root = lay_out(tmp_path / "one", FILES)
-    old = store.part(PartJob("a", str(root / "a"), "v1"))
-    assert store.part(PartJob("a", str(root / "a"), "v2"), old) == replace(old, commit="v2")
+    old = store.part(PartSource("a", str(root / "a"), Run(commit="v1")))
+    assert store.part(PartSource("a", str(root / "a"), Run(commit="v2")), old) == replace(old, commit="v2")

@@ -13,7 +13,6 @@ from lci_py.cluster.sources import Run, borders, source_of, survey, write_files
 from lci_py.errors import UsageError
 from tests.support.branch_repo import commit, git, init
 
-_WHOLE = Run("", None, 0, "")
 FILES = {
     "a.py": "def a():\n    return 1\n", "lib/b.py": "def b():\n    return a()  # of the other file, which is beside the folder\n", ".gitignore": "*.log\n",
     "lib/c.log": "not indexed\n", "lib/.ignore": "d.py\n", "lib/d.py": "def d(): ...\n", "big.py": "x = 1\n" * 200,
@@ -38,11 +37,11 @@ def read(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
-def written(text: str, target: Path, run: Run = _WHOLE) -> dict[str, str]:
+def written(text: str, target: Path, start: str = "") -> dict[str, str]:
     source = source_of(text)
     found = survey(source)
     assert found is not None
-    assert write_files(source, found.commit, run, target) == []
+    assert write_files(source, found[0]._replace(start=start), target) == []
     return read(target)
 
 
@@ -59,7 +58,7 @@ def test_a_commit_has_the_files_that_its_checkout_has(repository: Path, tmp_path
 
 def test_a_run_has_its_own_files_and_the_rules_of_all(repository: Path, tmp_path: Path) -> None:
     for text in (str(repository / "bare.git"), str(repository / "tree")):
-        found = written(text, tmp_path / text.rpartition("/")[2], Run("lib/", None, 0, ""))
+        found = written(text, tmp_path / text.rpartition("/")[2], "lib/")
         assert set(found) == {"lib/b.py", "lib/.ignore"}
 
 
@@ -113,7 +112,7 @@ def test_settings_that_cannot_be_used_are_a_warning(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / ".lci.toml").write_text("hidden = 3\n")
     (tmp_path / "tree" / "a.py").write_text("x = 1\n")
-    said = write_files(source_of(str(tmp_path / "tree")), "", _WHOLE, tmp_path / "out")
+    said = write_files(source_of(str(tmp_path / "tree")), Run(), tmp_path / "out")
     assert len(said) == 1 and "without its settings" in said[0] and set(read(tmp_path / "out")) == {"a.py"}
 
 
@@ -121,15 +120,15 @@ def test_whether_something_has_changed(repository: Path) -> None:
     """The state of a run follows from its files alone: an empty commit changes nothing."""
     source = source_of(str(repository / "bare.git"))
     found = survey(source, most=600)
-    assert found is not None and len(found.runs) > 2 and survey(source, found.commit) is None
+    assert found is not None and len(found) > 2 and survey(source, found[0].commit) is None
     tree = git(repository / "bare.git", "rev-parse", "HEAD^{tree}")
     again = git(repository / "bare.git", "commit-tree", "-p", "HEAD", "-m", "empty", tree)
-    other = survey(source._replace(revision=again), found.commit, [run.start for run in found.runs], 600)
-    assert other is not None and other.commit == again and other.runs == found.runs
-    older = survey(source._replace(revision="HEAD~1"), found.commit, [run.start for run in found.runs], 600)
+    other = survey(source._replace(revision=again), found[0].commit, [run.start for run in found], 600)
+    assert other == [run._replace(commit=again) for run in found]
+    older = survey(source._replace(revision="HEAD~1"), found[0].commit, [run.start for run in found], 600)
     assert older is not None
-    same = {a.start: a.state == b.state for a, b in zip(older.runs, found.runs, strict=True)}
-    assert same[next(run.start for run in found.runs if run.has("a.py"))] is False and same["big.py"]
+    same = {a.start: a.state == b.state for a, b in zip(older, found, strict=True)}
+    assert same[next(run.start for run in found if run.has("a.py"))] is False and same["big.py"]
 
 
 _NAMES = st.lists(st.sampled_from(["a", "a-b", "a.b", "b", "ä"]), min_size=1, max_size=4).map("/".join)
@@ -140,7 +139,7 @@ def test_runs_cover_all_paths_and_are_small(sizes: dict[str, int], most: int) ->
     paths = sorted(sizes)
     starts = borders([(path, sizes[path]) for path in paths], most)
     assert starts[0] == "" and starts == sorted(set(starts))
-    runs = [Run(start, stop, 0, "") for start, stop in zip(starts, [*starts[1:], None], strict=True)]
+    runs = [Run(start, stop) for start, stop in zip(starts, [*starts[1:], None], strict=True)]
     for run in runs:
         inside = [path for path in paths if run.has(path)]
         assert sum(sizes[path] for path in inside) <= most or len([path for path in inside if sizes[path]]) == 1

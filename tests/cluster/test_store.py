@@ -14,8 +14,9 @@ import pytest
 
 from lci_py.cluster import objects, workers
 from lci_py.cluster.fleet import FLEET, read_fleet, write_fleet
-from lci_py.cluster.indexing import PartJob, store_part
+from lci_py.cluster.indexing import PartSource, index_part
 from lci_py.cluster.objects import NAME, Cache, Objects
+from lci_py.cluster.sources import Run
 from lci_py.errors import IndexError_, IndexWriteError, ShardMissingError, UsageError
 from lci_py.search.engine import Engine
 from lci_py.types.record import replace
@@ -79,26 +80,20 @@ def test_equal_content_is_stored_once(one: Engine, store: Path, tmp_path: Path) 
     store = tmp_path / "store"
     before = set(os.listdir(store / "objects"))
     objects = Objects(str(store))
-    (tmp_path / "again").mkdir()
-    (tmp_path / "copy").mkdir()
     old = next(part for part in read_fleet(objects).parts if part.name == "a")
-    new = store_part(objects, PartJob("a", str(one.root / "a"), "of a"), tmp_path / "again")[0]
+    new = index_part(tmp_path, 1, str(store), PartSource("a", str(one.root / "a"), Run(commit="of a")))[0]
     shared = {
         name
         for name in set(os.listdir(store / "objects")) - before
         if not name.startswith(("part", "files", "symbols"))
     }
     assert shared == set() and new.counts == old.counts
-    store_part(objects, PartJob("fork", str(one.root / "a")), tmp_path / "copy")
+    index_part(tmp_path, 1, str(store), PartSource("fork", str(one.root / "a")))
     fresh = {name.partition("-")[0] for name in set(os.listdir(store / "objects")) - before}
     assert "texts" not in fresh and "symbols" in fresh
 
 
-def test_names_and_paths(one: Engine, parts: Parts, tmp_path: Path) -> None:
-    objects = Objects(str(tmp_path / "store"))
-    for name in ("", "a/b", ".git", " a"):
-        with pytest.raises(UsageError, match="name"):
-            store_part(objects, PartJob(name, str(one.root / "a")), tmp_path)
+def test_parts_with_paths_in_common(parts: Parts) -> None:
     fleet = parts.fleet()
     with pytest.raises(IndexWriteError, match="in common"):
         fleet.ordered([*fleet.parts, fleet.parts[0]])

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from lci_py import app
-from lci_py.cluster.indexing import Repository, index_fleet
+from lci_py.cluster.indexing import PartSource, index_fleet
 from lci_py.cluster.root import Root
 from lci_py.cluster.workers import here
 from lci_py.types.search import MODES, Answer, SearchRequest
@@ -61,7 +61,7 @@ def main() -> None:
         ]
         with here(2) as workers, app.open_engine(str(work / "one"), refresh="never") as one:
             began = time.perf_counter()
-            repositories = [Repository(name, str(work / "one" / name)) for name in names]
+            repositories = [PartSource(name, str(work / "one" / name)) for name in names]
             store = str(work / "store")
             made = index_fleet(workers, store, repositories, "2026-01-01T00:00:00Z", "quality", split=asked.split)
             print(f"fleet: {time.perf_counter() - began:.1f} s, {len(made.fleet.parts)} parts")

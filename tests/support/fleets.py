@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lci_py.cluster.fleet import Fleet, Part, write_fleet
-from lci_py.cluster.indexing import PartJob, link_parts, store_part
+from lci_py.cluster.indexing import PartSource, index_part, link_parts
 from lci_py.cluster.objects import Objects
 from lci_py.cluster.root import Root
 from lci_py.cluster.sources import Run
@@ -127,9 +127,8 @@ class Parts:
     def part(self, name: str, start: str = "", stop: str | None = None) -> Part | None:
         key = name, start, stop
         if key not in self._made:
-            (work := self.folder / f"work-{len(self._made)}").mkdir(parents=True)
-            wanted = PartJob(name, str(self.source / name), f"of {name}", Run(start, stop, 0, ""))
-            self._made[key], _ = store_part(self.objects, wanted, work)
+            wanted = PartSource(name, str(self.source / name), Run(start, stop, commit=f"of {name}"))
+            self._made[key], _ = index_part(self.folder, 1, self.objects.url, wanted)
         return self._made[key]
 
     def fleet(self, names: Sequence[str] = tuple(NAMES), starts: Collection[str] = ()) -> Fleet:
