@@ -178,13 +178,9 @@ class PartGraph(GraphIndex):
         self.copied = arrays.array("copied", "u1")  # [files] whether another file of the fleet has the same content
         self._outside_part = arrays.array("outside_part", "i4")
         self._outside_unit: NDArray[np.int64] = arrays.array("outside_unit", "i8")
-        self._outside_start, self._outside_link = (
-            arrays.array("outside_start", "i8"),
-            arrays.array("outside_link", "u1"),
-        )
+        self._outside_start = arrays.array("outside_start", "i8")
+        self._outside_link = arrays.array("outside_link", "u1")
         self.own_symbols = self.n_symbols - len(self._outside_part)
-        self._check(len(self.copied) == self.n_files and self.own_symbols >= 0)
-        self._check(len(self._outside_unit) == len(self._outside_part) == len(self._outside_start) - 1)
         if readable is not None:
             self._hide(~np.isin(self._outside_part, np.array(sorted(readable), np.int32)))
 
@@ -208,7 +204,6 @@ class PartGraph(GraphIndex):
             return None
         place = node - self.own_symbols
         start, stop = self._outside_start[place : place + 2].tolist()
-        self._check(0 <= start <= stop <= len(self._outside_link))
         return GraphLink(*json.loads(bytes(self._outside_link[start:stop])))
 
     def units(self, own: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -101,14 +102,15 @@ def survey(source: Source, known: str = "", starts: Sequence[str] = (), most: in
     if not source.revision:
         found = walk(Path(source.folder), options_of(Path(source.folder))[0])
         return _runs([(entry.path, entry.size) for entry in found.files], starts, most)
-    try:
-        with Repository(Path(source.folder), bare=source.bare) as repository:
-            commit = _commit(repository, source)
-            if commit == known:
-                return None
-            entries = repository.entries(commit)
-    except GitTrouble as error:
-        raise _unreadable(source, error) from error
+    with _opened(source) as repository:
+        commit = repository.commit(source.revision)
+        if commit is None:
+            raise UsageError(
+                f"{source.folder} has no commit {source.revision}", hint="write PATH@BRANCH, or fetch the commit first"
+            )
+        if commit == known:
+            return None
+        entries = repository.entries(commit)
 
     def state(run: Run) -> str:
         digest = blake2b(digest_size=16)
@@ -121,17 +123,15 @@ def survey(source: Source, known: str = "", starts: Sequence[str] = (), most: in
     return [run._replace(commit=commit, state=state(run)) for run in runs]
 
 
-def _commit(repository: Repository, source: Source) -> str:
-    commit = repository.commit(source.revision)
-    if commit is None:
-        raise UsageError(
-            f"{source.folder} has no commit {source.revision}", hint="write PATH@BRANCH, or fetch the commit first"
-        )
-    return commit
-
-
-def _unreadable(source: Source, error: GitTrouble) -> UsageError:
-    return UsageError(f"{source.folder} cannot be read with git: {error}", hint=f"see `git -C {source.folder} log`")
+@contextmanager
+def _opened(source: Source) -> Iterator[Repository]:
+    """A context manager: the git repository of a source. What git cannot read is a UsageError."""
+    try:
+        with Repository(Path(source.folder), bare=source.bare) as repository:
+            yield repository
+    except GitTrouble as error:
+        hint = f"see `git -C {source.folder} log`"
+        raise UsageError(f"{source.folder} cannot be read with git: {error}", hint=hint) from error
 
 
 def _is_rule(path: str) -> bool:
@@ -202,11 +202,8 @@ def write_files(source: Source, run: Run, target: Path) -> list[str]:
     """
     target.mkdir()
     if source.revision:
-        try:
-            with Repository(Path(source.folder), bare=source.bare) as repository:
-                return _write_commit(repository, run, target)
-        except GitTrouble as error:
-            raise _unreadable(source, error) from error
+        with _opened(source) as repository:
+            return _write_commit(repository, run, target)
     options, warnings = options_of(Path(source.folder))
     for entry in walk(Path(source.folder), options).files:
         if run.has(entry.path) and isinstance(data := read_file(source.folder, entry.path), bytes):
