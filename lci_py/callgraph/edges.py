@@ -232,7 +232,7 @@ class EdgeBuffer:
     """Collects edges and look-up keys, one file after another."""
 
     def __init__(self) -> None:
-        self._columns = tuple(array("i") for _ in Edge._fields)
+        self._columns: tuple[array[int], ...] = tuple(map(array, "iiBiB"))
         self._key_sizes = array("i")
         self._keys = array("I")
 
@@ -253,15 +253,17 @@ class EdgeBuffer:
 
     def keys(self) -> FileKeys:
         """The look-up keys of all files that were added so far."""
-        return FileKeys(np.array(self._keys, np.uint32).view(np.int32), np.array(self._key_sizes, np.int32))
+        return FileKeys(np.frombuffer(self._keys, np.int32), np.frombuffer(self._key_sizes, np.int32))
 
-    def edges(self, n_symbols: int, n_files: int) -> NDArray[Any]:
-        """The edges, int32 [5, E], unsorted: source, target, kind, line and step of each; nodes as in `Links`. Call
-        this only once: it frees the collected edges, of which there may be millions.
+    def edges(self, n_symbols: int, n_files: int, room: int = 0) -> NDArray[Any]:
+        """The edges, int32 [5, E + room], unsorted: source, target, kind, line and step of each; nodes as in `Links`.
+        The last `room` columns are 0. Call this only once: it frees the collected edges, of which there may be
+        millions.
         """
-        rows = np.empty((5, len(self._columns[0])), np.int32)
+        n_edges = len(self._columns[0])
+        rows = np.zeros((5, n_edges + room), np.int32)
         for row, column in zip(rows, self._columns, strict=True):
-            row[:] = np.array(column, np.int32)
+            row[:n_edges] = np.frombuffer(column, column.typecode)
             del column[:]
         for nodes in rows[:2]:
             others = np.flatnonzero(nodes < 0)
@@ -331,11 +333,13 @@ def _stable_order(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def sort_edges(rows: NDArray[Any]) -> NDArray[Any]:
-    """Sort edges, int32 [5, E], by source, target, kind and line; ties keep their order."""
+    """Sort edges, int32 [5, E], in place by source, target, kind and line; ties keep their order."""
     if (rows[0, 1:] < rows[0, :-1]).any():
         # Both the edges of a full link, file by file, and those of a refresh are nearly in order, which this sort is
         # quick with.
-        rows = rows[:, np.argsort(rows[0], kind="stable")]
+        order = np.argsort(rows[0], kind="stable")
+        for row in rows:
+            row[:] = row[order]
     start, total = 0, rows.shape[1]
     while start < total:
         # Some whole sources at a time: sorting all edges at once takes several times their memory.
@@ -357,9 +361,13 @@ def _ascend(rows: NDArray[Any]) -> bool:
 
 
 def distinct(rows: NDArray[Any]) -> NDArray[Any]:
-    """Removes repetitions from sorted edges: of edges that differ only in the step, the first is kept."""
+    """Removes repetitions from sorted edges, in place: of edges that differ only in the step, the first is kept."""
     first = np.zeros(rows.shape[1], np.bool_)
     first[:1] = True
     for column in rows[:4]:
         first[1:] |= column[1:] != column[:-1]
-    return rows if first.all() else rows[:, first]
+    found = rows[:, : np.count_nonzero(first)]
+    if not first.all():
+        for before, row in zip(rows, found, strict=True):
+            row[:] = before[first]
+    return found

@@ -6,29 +6,30 @@ The interface is small and plain, so that its two implementations cannot differ:
 
 from __future__ import annotations
 
+import marshal
+import zlib
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, facts_of
 from lci_py.source.text.language_tables import has_rule, words_of
 from lci_py.types.expressions import pack
-from lci_py.types.search import CALLABLE, IMPLICIT, KINDS
+from lci_py.types.search import IMPLICIT, KINDS
 from lci_py.types.source import Import, Lambda, StoredFunction, stored_of, typed_of
 
 if TYPE_CHECKING:
-    from lci_py.types.source import Extract
+    from lci_py.types.source import Call, Extract
 
 _KIND = {kind: number for number, kind in enumerate(KINDS)}
 #: Names, without suffix, of files that stand for their folder.
 INDEX_NAMES = frozenset({"__init__", "index", "mod", "lib", "main", "init"})
 #: Manifests by their names, and the kinds of look-ups that they answer.
 _MANIFESTS = {"Cargo.toml": "crate", "go.mod": "modules", "package.json": "npm"}
-#: The parts of `MemoryTables`.
-_PARTS = ("symbols", "calls", "imports", "bases", "types", "stored", "lambdas")
 #: Number of symbols in decoded files that are kept: popular files are asked for again and again.
 _KEPT_SYMBOLS = 100_000
 
@@ -194,6 +195,23 @@ class StoredTables(Tables, Protocol):
         """The qualified names of a file's symbols, in the order of the symbols."""
 
 
+class _Packed:
+    """Values of each file, compressed, one after another: one block goes back to the system whole when it is freed."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self._starts = array("q", [0])
+
+    def append(self, *values: Any) -> None:
+        """Add the values of the next file: numbers, texts, bytes, and lists and tuples of them."""
+        self._data += zlib.compress(marshal.dumps(values), 1)
+        self._starts.append(len(self._data))
+
+    def __getitem__(self, file: int) -> Any:
+        start, stop = self._starts[file : file + 2]
+        return marshal.loads(zlib.decompress(self._data[start:stop]))
+
+
 def _slot(kind: Any, owner: Any, name: Any) -> Any:
     """One number of 62 bits for a slot, from its kind and the numbers of its owner and name; works on arrays, too."""
     return kind << 58 | name << 29 | owner
@@ -219,194 +237,162 @@ class _KeptFacts(dict[int, FileFacts]):
 
 
 class MemoryTables:
-    """The facts of all files in columns; each string is kept once. Add every file in path order, then call `freeze`."""
+    """The facts of all files, each file's as compressed bytes, and columns with what is looked up across files. Add
+    every file in path order, then call `freeze`.
+    """
 
     def __init__(self) -> None:
         self._heads: list[FileHead] = []
-        self._texts: dict[str, int] = {"": 0}
-        self._names, self._parents, self._owners = array("i"), array("i"), array("i")
-        self._arities, self._static = array("i"), array("B")
-        self._kinds = array("B")
-        self._calls = array("i")  # six numbers each: name, receiver, line, caller, arguments, what is passed
-        self._imports = array("i")  # four numbers each: module, name, alias, line
-        self._bases = array("i")  # three numbers each: symbol, name, line
-        self._types = array("i")  # five numbers each: kind, scope, name, packed, within
+        self._facts, self._calls = _Packed(), _Packed()
+        # Of each callable definition: the hash of its name (64 bits, so that no two names share one), its number, and
+        # which of `_traits` it has.
+        self._hashes, self._symbols, self._trait = array("q"), array("i"), array("i")
+        self._traits: dict[tuple[str, str, str, bool], int] = {}  # fields of `Definition`, from `kind` on
+        self._texts: dict[str, int] = {"": 0}  # texts in `_stored`
         self._stored = array("i")  # seven numbers each, as `stored_of`
-        self._heirs: dict[int, list[int]] = {}
-        self._flows: list[bytes] = []  # per file
-        self._lambdas = array("i")  # three numbers each, as in `Lambda`
-        self._starts = {part: array("i", [0]) for part in _PARTS}
+        self._heirs: dict[str, array[int]] = {}
         self._declared: dict[str, array[int]] = {}
         self.sites: Counter[tuple[str, str]] = Counter()  # (family, name) -> calls of it on some receiver
         # The method of a dict, not one in Python: linking asks for facts at every step.
         self.facts = _KeptFacts(self._decode_facts).__getitem__
-        self.first_symbol = self._starts["symbols"]  # [files + 1]
-        self.first_lambda = self._starts["lambdas"]  # [files + 1]
+        self.lambdas = array("i")  # three numbers each, as in `Lambda`
+        # [files + 1] each
+        self.first_symbol, self.first_lambda, self._first_call, self._first_stored = (array("i", [0]) for _ in range(4))
 
     # --- filling --------------------------------------------------------------------------------------------------
 
     def add_extract(self, path: str, test: bool, extract: Extract) -> None:
         """Add the next file, given what was extracted from it."""
         head = FileHead(path, extract.language, test, extract.package)
-        calls = [(c.name, c.receiver, c.line, c.caller, c.arguments, c.passed) for c in extract.calls]
         declared = (
             {s.qualified_name for s in extract.symbols if s.kind in DECLARED} if uses_qualified(head.family) else ()
         )
-        self.add(facts_of(head, self.first_symbol[-1], extract), calls, declared)
+        self.add(facts_of(head, self.first_symbol[-1], extract), extract.calls, declared)
 
-    def add(
-        self,
-        facts: FileFacts,
-        calls: Iterable[tuple[str, str, int, int, int, str]],
-        declared: set[str] | tuple[str, ...],
-    ) -> None:
+    def add(self, facts: FileFacts, calls: Sequence[CallSite | Call], declared: Iterable[str]) -> None:
         """Add the next file, given its facts and its calls.
 
         Args:
             facts: The facts; `facts.first` is ignored.
-            calls: The calls, with the fields of `CallSite`.
             declared: Qualified names of the file's `DECLARED` definitions, if `uses_qualified` holds for its family.
         """
-        text = self._number
-        own = facts.head.family
+        file, first = len(self._heads), self.first_symbol[-1]
         self._heads.append(facts.head)
-        # Nothing refers to symbols that are not callable, and they may be most of all: their names are not kept.
-        self._names.extend(text(n) if k in CALLABLE else 0 for n, k in zip(facts.names, facts.kinds, strict=True))
-        self._kinds.extend(_KIND[kind] for kind in facts.kinds)
-        self._parents.extend(facts.parents)
-        self._owners.extend(map(text, facts.owners))
-        self._arities.extend(facts.arities)
-        self._static.extend(facts.static)
-        for name, receiver, line, caller, arguments, passed in calls:
-            self._calls.extend((text(name), text(receiver), line, caller, arguments, text(passed)))
-            if receiver and arguments > IMPLICIT:
-                self.sites[own, name] += 1
-        for item in facts.imports:
-            self._imports.extend((text(item.module), text(item.name), text(item.alias), item.line))
+        self._facts.append(
+            list(facts.names), bytes(map(_KIND.__getitem__, facts.kinds)), array("i", facts.parents).tobytes(),
+            [(place, owner) for place, owner in enumerate(facts.owners) if owner], bytes(facts.static),
+            array("i", facts.arities).tobytes(), list(map(tuple, facts.imports)), list(map(tuple, facts.bases)),
+            [item.row() for item in facts.types], list(map(tuple, facts.lambdas)), facts.flow,
+        )  # fmt: skip
+        self._calls.append(*zip(*calls, strict=True))
+        called = [name for name, receiver, _, _, arguments, _ in calls if receiver and arguments > IMPLICIT]
+        self.sites.update(zip(repeat(facts.head.family), called))
+        # Nothing refers to symbols that are not callable, and they may be most of all.
+        places, trait_of = facts.callables, self._trait_of
+        self._hashes.extend([hash(facts.names[place]) for place in places])
+        self._symbols.extend([first + place for place in places])
+        self._trait.extend([trait_of(facts, place) for place in places])
         for base in facts.bases:
-            heirs = self._heirs.setdefault(text(base.name.rpartition(".")[2]), [])
-            if not heirs or heirs[-1] != self.first_symbol[-1] + base.symbol:
-                heirs.append(self.first_symbol[-1] + base.symbol)
-            self._bases.extend((base.symbol, text(base.name), base.line))
-        for typed in facts.types:
-            self._types.extend((typed.kind, typed.scope, text(typed.name), text(typed.packed), typed.within))
+            heirs = self._heirs.setdefault(base.name.rpartition(".")[2], array("i"))
+            heirs.extend((first + base.symbol, self._trait_of(facts, base.symbol)))
+        text = self._number
         for kind, owner, name, value, within, place, holder in facts.stored:
             self._stored.extend((kind, text(owner), text(name), text(pack(value)), within, place, text(pack(holder))))
-        self._flows.append(facts.flow)
         for anonymous in facts.lambdas:
-            self._lambdas.extend(anonymous)
+            self.lambdas.extend(anonymous)
         for qualified in declared:
-            self._declared.setdefault(qualified, array("i")).append(len(self._heads) - 1)
-        for part, column, width in (
-            ("symbols", self._names, 1), ("calls", self._calls, 6), ("imports", self._imports, 4),
-            ("bases", self._bases, 3), ("types", self._types, 5), ("stored", self._stored, 7),
-            ("lambdas", self._lambdas, 3),
-        ):  # fmt: skip
-            self._starts[part].append(len(column) // width)
+            self._declared.setdefault(qualified, array("i")).append(file)
+        self.first_symbol.append(first + len(facts.kinds))
+        self.first_lambda.append(len(self.lambdas) // 3)
+        self._first_stored.append(len(self._stored) // 7)
+        self._first_call.append(self.n_calls + len(calls))
 
     def _number(self, text: str) -> int:
         return self._texts.setdefault(text, len(self._texts))
+
+    def _trait_of(self, facts: FileFacts, place: int) -> int:
+        trait = facts.kinds[place], facts.kind_around(place), facts.owners[place], facts.static[place]
+        return self._traits.setdefault(trait, len(self._traits))
 
     def freeze(self) -> None:
         """Build the indexes. No file can be added afterwards."""
         import numpy as np
 
         self.files = Files(self._heads)
-        self._text = list(self._texts)
-        names = np.array(self._names, np.int32)
-        callable_ = np.array([kind in CALLABLE for kind in KINDS])[np.array(self._kinds, np.uint8)]
-        symbols = np.flatnonzero(callable_)
-        order = symbols[np.argsort(names[symbols], kind="stable")]
-        self._by_name = memoryview(order.astype(np.int32).tobytes()).cast("i")
-        starts = np.searchsorted(names[order], np.arange(len(self._text) + 1))
-        self._name_starts = memoryview(starts.astype(np.int32).tobytes()).cast("i")
-        first = np.array(self.first_symbol, np.int32)
-        counts = first[1:] - first[:-1]
-        self._file_of = memoryview(np.repeat(np.arange(len(counts), dtype=np.int32), counts).tobytes()).cast("i")
+        self._trait_list, self._text = list(self._traits), list(self._texts)
+        order = np.argsort(np.frombuffer(self._hashes, np.int64), kind="stable")
+        for name in ("_hashes", "_symbols", "_trait"):
+            column = getattr(self, name)
+            setattr(self, name, array(column.typecode, np.frombuffer(column, column.typecode)[order].tobytes()))
         stored = np.array(self._stored, np.int32).reshape(-1, 7)
         slots = _slot(*(stored[:, column].astype(np.int64) for column in range(3)))
         order = np.argsort(slots, kind="stable")
-        self._by_slot = memoryview(order.astype(np.int32).tobytes()).cast("i")
-        self._slots = memoryview(slots[order].tobytes()).cast("q")
+        self._by_slot = array("i", order.astype(np.int32).tobytes())
+        self._slots = array("q", slots[order].tobytes())
 
     @property
     def n_calls(self) -> int:
-        return self._starts["calls"][-1]
+        return self._first_call[-1]
 
     def blocks_of_calls(self, n_blocks: int) -> list[int]:
         """The first file of each of `n_blocks` blocks with about equal numbers of calls, then the number of files."""
-        starts = self._starts["calls"]
+        starts = self._first_call
         first = [bisect_left(starts, starts[-1] * block // n_blocks) for block in range(n_blocks)]
         return [*first, len(self.files.heads)]
 
     # --- look-ups -------------------------------------------------------------------------------------------------
 
     def _decode_facts(self, file: int) -> FileFacts:
-        text = self._text
-        start, stop = self.first_symbol[file : file + 2]
-        imports = self._rows("imports", self._imports, file, 4)
-        bases = self._rows("bases", self._bases, file, 3)
-        types = self._rows("types", self._types, file, 5)
+        names, kinds, parents, owned, static, arities, imports, bases, types, lambdas, flow = self._facts[file]
+        owners = [""] * len(names)
+        for place, owner in owned:
+            owners[place] = owner
         return FileFacts(
             self._heads[file],
-            start,
-            names=[text[n] for n in self._names[start:stop]],
-            kinds=[KINDS[n] for n in self._kinds[start:stop]],
-            parents=self._parents[start:stop],
-            owners=[text[n] for n in self._owners[start:stop]],
-            static=[bool(n) for n in self._static[start:stop]],
-            arities=self._arities[start:stop],
-            imports=[
-                Import(text[m], text[n], text[a], line) for m, n, a, line in zip(*[iter(imports)] * 4, strict=True)
-            ],
-            bases=[BaseName(s, text[n], line) for s, n, line in zip(*[iter(bases)] * 3, strict=True)],
-            types=[typed_of(k, s, text[n], text[t], w) for k, s, n, t, w in zip(*[iter(types)] * 5, strict=True)],
-            stored=[self._stored_row(row) for row in range(*self._starts["stored"][file : file + 2])],
-            lambdas=[
-                Lambda(*row) for row in zip(*[iter(self._rows("lambdas", self._lambdas, file, 3))] * 3, strict=True)
-            ],
-            flow=self._flows[file],
+            self.first_symbol[file],
+            names=names,
+            kinds=[KINDS[n] for n in kinds],
+            parents=array("i", parents),
+            owners=owners,
+            static=list(map(bool, static)),
+            arities=array("i", arities),
+            imports=list(map(Import._make, imports)),
+            bases=list(map(BaseName._make, bases)),
+            types=[typed_of(*row) for row in types],
+            stored=[self._stored_row(row) for row in range(*self._first_stored[file : file + 2])],
+            lambdas=list(map(Lambda._make, lambdas)),
+            flow=flow,
         )
-
-    def _rows(self, part: str, column: array[int], file: int, width: int) -> array[int]:
-        start, stop = self._starts[part][file : file + 2]
-        return column[start * width : stop * width]
 
     def calls(self, file: int) -> Sequence[CallSite]:
-        text = self._text
-        numbers = self._rows("calls", self._calls, file, 6)
-        columns = (
-            map(text.__getitem__, numbers[0::6]),
-            map(text.__getitem__, numbers[1::6]),
-            numbers[2::6],
-            numbers[3::6],
-            numbers[4::6],
-            map(text.__getitem__, numbers[5::6]),
-        )
-        return list(map(CallSite._make, zip(*columns, strict=True)))
+        return list(map(CallSite._make, zip(*self._calls[file], strict=True)))
 
     def named(self, name: str) -> Sequence[Definition]:
-        number = self._texts.get(name)
-        if number is None:
+        number, hashes = hash(name), self._hashes
+        start = bisect_left(hashes, number)
+        if start == len(hashes) or hashes[start] != number:
             return ()
-        return [self._definition(s) for s in self._by_name[self._name_starts[number] : self._name_starts[number + 1]]]
+        stop = bisect_right(hashes, number, start)
+        return list(map(self._definition, self._symbols[start:stop], self._trait[start:stop]))
 
-    def _definition(self, symbol: int) -> Definition:
-        file = self._file_of[symbol]
-        parent = self._parents[symbol]
-        around = KINDS[self._kinds[self.first_symbol[file] + parent]] if parent >= 0 else ""
-        of, static = self._text[self._owners[symbol]], bool(self._static[symbol])
-        return Definition(symbol, file, KINDS[self._kinds[symbol]], around, of, static)
+    def _file_of(self, symbol: int) -> int:
+        return bisect_right(self.first_symbol, symbol) - 1
+
+    def _definition(self, symbol: int, trait: int) -> Definition:
+        return Definition(symbol, self._file_of(symbol), *self._trait_list[trait])
 
     def names(self, symbols: Sequence[int]) -> dict[int, tuple[str, int]]:
-        parents = ((symbol, self._parents[symbol], self.first_symbol[self._file_of[symbol]]) for symbol in symbols)
-        return {
-            symbol: (self._text[self._names[symbol]], first + parent if parent >= 0 else -1)
-            for symbol, parent, first in parents
-        }
+        found = {}
+        for symbol in symbols:
+            facts = self.facts(self._file_of(symbol))
+            place = symbol - facts.first
+            parent = facts.parents[place]
+            found[symbol] = facts.names[place], facts.first + parent if parent >= 0 else -1
+        return found
 
     def heirs(self, name: str) -> Sequence[Definition]:
-        return [self._definition(symbol) for symbol in sorted(set(self._heirs.get(self._texts.get(name, -1), ())))]
+        numbers = iter(self._heirs.get(name, ()))
+        return [self._definition(symbol, trait) for symbol, trait in sorted(set(zip(numbers, numbers, strict=True)))]
 
     def stored(self, kind: int, owner: str | None, name: str) -> Sequence[tuple[int, StoredFunction]]:
         of, at = 0 if owner is None else self._texts.get(owner, -1), self._texts.get(name, -1)
@@ -415,9 +401,8 @@ class MemoryTables:
         last = (kind, of, at + 1) if owner is None else (kind, of + 1, at)
         start = bisect_left(self._slots, _slot(kind, of, at))
         stop = bisect_left(self._slots, _slot(*last), start)
-        starts = self._starts["stored"]
         rows = sorted(self._by_slot[start:stop])
-        return [(bisect_right(starts, row) - 1, self._stored_row(row)) for row in rows]
+        return [(bisect_right(self._first_stored, row) - 1, self._stored_row(row)) for row in rows]
 
     def _stored_row(self, row: int) -> StoredFunction:
         text = self._text
