@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, is_static, owner
 from lci_py.callgraph.lookup_tables import Definition, Files, uses_qualified
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.filters import SYMBOLS_OF, batches, kinds_in, marks, qualified_in
+from lci_py.index.shards.filters import SYMBOLS_OF, batches, kinds_in, marks, named_in, qualified_in
 from lci_py.source.syntax.arity import LARGEST
 from lci_py.types.search import CALLABLE, KINDS, REGISTERED
 from lci_py.types.source import NESTED, REGISTRATIONS, Import, Lambda, StoredFunction, TypeHint, stored_of, typed_of
@@ -247,7 +247,7 @@ class SqlTables:
         return found
 
     def _read_named(self, name: str) -> list[Definition]:
-        return self._definitions(f"WHERE s.name = ? AND {kinds_in('s.', CALLABLE)}", name)
+        return self._definitions(f"WHERE {kinds_in('s.', CALLABLE)} AND {named_in('s.', [name])}", name)
 
     def names(self, symbols: Sequence[int]) -> dict[int, tuple[str, int]]:
         found = {}

@@ -1,8 +1,8 @@
 """Turns filters and names into SQL conditions on the symbolic shards, so that they mean the same in every search mode.
 
-One SQL index of kinds and names answers questions about both. For a qualified name that differs from the name, and for
-the spelling (`getHttp` and `get_http` have the same), the SQL index has only a hash: a look-up must compare the names
-of the rows that it gets.
+One SQL index of kinds and numbers of names answers questions about both. For a qualified name that differs from the
+name, and for the spelling (`getHttp` and `get_http` have the same), the SQL index has only a hash: a look-up must
+compare the names of the rows that it gets.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ SYMBOLS_OF = f"FROM files f CROSS JOIN symbols s ON {OF_FILE['s']} AND s.file = 
 #: The condition that only a test build has a definition (Rust).
 TEST_BUILD = "(s.build_tag = 'test' OR s.build_tag LIKE 'test && %')"
 _MAX_GLOB = 10_000  # characters; SQLite refuses patterns of more than 50,000 bytes
+_GLOB = re.compile(r"[*?[]")
+#: The last character in the order of SQLite.
+_LAST = "\U0010ffff"
 _SET = re.compile(r"\[[!^]?\]?[^\]]*\]")
 
 
@@ -62,11 +65,16 @@ def where(filters: Filters, *, by_index: bool = False) -> tuple[str, list[object
         if len(globs) > MAX_VALUES:
             raise UsageError(f"{len(globs):,} names in one filter", hint=f"give at most {MAX_VALUES}")
         if globs:
-            named = "(" + " OR ".join(f"{column} GLOB ?" for _ in globs) + ")"
-            if by_index and column == "s.name" and not filters.kind:
-                named = f"s.id IN (SELECT s.id FROM symbols s WHERE {named})"
-            clauses.append(named)
-            args += [name_glob(glob) for glob in globs]
+            asked = [name_glob(glob) for glob in globs]
+            starts = [_GLOB.split(glob, 1)[0] for glob in asked]
+            # Unless a start narrows them, there are more names than definitions of most kinds.
+            all_names = not filters.kind or "macro" in map(str.lower, filters.kind)
+            if by_index and column == "s.name" and (all_names or all(starts)):
+                named = " OR ".join(f"{starting_with(start)} AND name GLOB ?" for start in starts)
+                clauses.append(names_in("s.", named))
+            else:
+                clauses.append("(" + " OR ".join(f"{column} GLOB ?" for _ in globs) + ")")
+            args += asked
     if filters.no_tests:
         clauses.append(f"NOT coalesce({TEST_BUILD}, 0)")
     if filters.changed is not None:
@@ -225,9 +233,34 @@ def only_in_tests(build_tag: str | None) -> bool:
     return build_tag is not None and build_tag.partition(" && ")[0] == "test"
 
 
-def named_in(column: str, count: int) -> str:
-    """An SQL condition for definitions with one of `count` names; `column` is the table's prefix, such as `s.`."""
-    return f"({column}kind_number IN ({_KINDS}) AND {column}name IN ({marks(range(count))}))"
+def names_in(column: str, condition: str) -> str:
+    """An SQL condition for definitions whose names, rows of `names`, meet a condition; `column` is the table's prefix,
+    such as `s.`.
+    """
+    return f"({column}kind_number IN ({_KINDS}) AND {column}name_number IN (SELECT id FROM names WHERE {condition}))"
+
+
+def starting_with(start: str) -> str:
+    """An SQL condition for rows of `names` that begin with a text. The names ascend with their numbers."""
+    if not start:
+        return "1"
+    low, high = (
+        "(WITH RECURSIVE part (low, high) AS (SELECT 0, max(id) + 1 FROM names UNION ALL SELECT "
+        f"CASE WHEN n.name < {text} THEN n.id + 1 ELSE low END, CASE WHEN n.name < {text} THEN high ELSE n.id END "
+        "FROM part CROSS JOIN names n ON n.id = (low + high) / 2 WHERE low < high) SELECT max(low) FROM part)"
+        for text in (f"CAST(x'{end.encode('utf-8', 'replace').hex()}' AS TEXT)" for end in (start, f"{start}{_LAST}"))
+    )
+    return f"id >= {low} AND id < {high}"
+
+
+def named_in(column: str, names: Sequence[str]) -> str:
+    """An SQL condition for definitions with one of the names, which are its values; for `column`, see `names_in`."""
+    parts = {*names, *(name.rpartition(".")[2] or name for name in names)}
+    return names_in(column, f"{_hashed('spelled', map(joined_spelling, parts))} AND name IN ({marks(names)})")
+
+
+def _hashed(column: str, texts: Iterable[str]) -> str:
+    return f"{column} IN ({','.join(map(str, sorted(set(map(spelling, texts)))))})"
 
 
 def kinds_in(column: str, kinds: Iterable[str]) -> str:
@@ -237,9 +270,9 @@ def kinds_in(column: str, kinds: Iterable[str]) -> str:
 
 def qualified_in(column: str, names: Sequence[str]) -> str:
     """An SQL condition for definitions with one of the qualified names; its values are the names, twice."""
-    hashes = ",".join(map(str, sorted(set(map(spelling, names)))))
-    same = f"{column}qualified_hash IS NULL AND {named_in(column, len(names))}"
-    return f"({column}qualified_hash IN ({hashes}) AND {column}qualified_name IN ({marks(names)}) OR {same})"
+    same = f"{column}qualified_hash IS NULL AND {named_in(column, names)}"
+    hashed = _hashed(f"{column}qualified_hash", names)
+    return f"({hashed} AND {column}qualified_name IN ({marks(names)}) OR {same})"
 
 
 def ending_in(name: str, plain: str) -> tuple[str, list[object]]:
@@ -253,16 +286,17 @@ def ending_in(name: str, plain: str) -> tuple[str, list[object]]:
     parts = plain.split(".")
     ends = sorted({name, *(".".join(parts[first:]) for first in range(len(parts)))})
     fits = "(s.name IN (?, ?) OR s.qualified_name = ? OR substr(s.qualified_name, -length(?) - 1) = '.' || ?)"
-    dotted = "s.id IN (SELECT id FROM definitions WHERE instr(name, '.'))"
     asked = [name, plain, plain, plain, plain]
-    return f"({named_in('s.', len(ends))} AND {fits} OR {dotted} AND {fits})", [*ends, *asked, *asked]
+    return f"({named_in('s.', ends)} AND {fits} OR {DOTTED} AND {fits})", [*ends, *asked, *asked]
 
 
 def spelled_in(spellings: Sequence[str]) -> str:
     """An SQL condition for definitions `s` that may have one of these spellings (from `joined_name`)."""
-    return f"s.spelled IN ({','.join(map(str, sorted(set(map(spelling, spellings)))))})"
+    return names_in("s.", _hashed("spelled", spellings))
 
 
+#: The condition that a definition `s` has a dot in its name.
+DOTTED = names_in("s.", "instr(name, '.')")
 #: A bracket that opens a character class and is not closed: for git such a pattern matches nothing.
 _OPEN_CLASS = re.compile(r"(?<!\\)\[(?![!^]?\]?[^\]]*\])")
 

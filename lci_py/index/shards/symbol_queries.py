@@ -16,8 +16,10 @@ from lci_py.index.shards.filters import (
     joined_name,
     kinds_in,
     marks,
+    named_in,
+    names_in,
     path_test,
-    spelled_in,
+    spelling,
     where,
 )
 from lci_py.source.text.words import joined_spelling
@@ -284,7 +286,7 @@ def _members(index: SymbolicIndex, names: Sequence[str], kinds: Sequence[str]) -
         "SELECT s.id, s.name, s.parent, p.kind, s.scope, s.file, f.path, f.test, f.language, s.arity, s.signature, "
         "s.traits "
         "FROM symbols s JOIN files f ON f.id = s.file LEFT JOIN symbols p ON p.id = s.parent WHERE {live} AND "
-        f"{kinds_in('s.', kinds)} AND {spelled_in([*map(joined_spelling, names)])} AND s.name IN ({marks(names)})"
+        f"{kinds_in('s.', kinds)} AND {named_in('s.', names)}"
     )
     found = []
     for segment in index.segments:
@@ -472,7 +474,7 @@ def defined_names(index: SymbolicIndex, names: Sequence[str]) -> set[str]:
     for some in batches(names):
         for segment in index.segments:
             sql = f"SELECT DISTINCT s.name FROM symbols s JOIN files f ON f.id = s.file WHERE {segment.live} "
-            sql += f"AND {kinds_in('s.', FUNCTION_KINDS)} AND s.name IN ({marks(some)})"
+            sql += f"AND {kinds_in('s.', FUNCTION_KINDS)} AND {named_in('s.', some)}"
             found |= {row[0] for row in segment.execute(sql, some)}
     return found
 
@@ -502,13 +504,12 @@ def alike_by_ratio(index: SymbolicIndex, name: str) -> list[tuple[float, str]]:
     slack = 1 + len(wanted) // 4
     least, most = len(wanted) - slack, len(wanted) + slack
     # Of a name with dots, the last part may count.
-    bare = "replace(s.name, '_', '')"
+    bare = "replace(name, '_', '')"
+    ends = f"(lower(substr({bare}, 1, 1)) = ? OR lower(substr({bare}, -1)) = ?)"
+    alike = f"spelled = {spelling(wanted)} OR instr(name, '.') OR length({bare}) BETWEEN ? AND ? AND {ends}"
     sql = (
         "SELECT DISTINCT s.name, s.kind FROM symbols s JOIN files f ON f.id = s.file WHERE {live} AND NOT "
-        f"{kinds_in('s.', ['section'])} AND ({spelled_in([wanted])} OR "
-        "s.id IN (SELECT id FROM definitions WHERE instr(name, '.')) OR "
-        f"length({bare}) BETWEEN ? AND ? AND (lower(substr({bare}, 1, 1)) = ? OR lower(substr({bare}, -1)) = ?)) "
-        "LIMIT ?"
+        f"{kinds_in('s.', ['section'])} AND {names_in('s.', alike)} LIMIT ?"
     )
     args = [least, most, wanted[0], wanted[-1], _MOST_ALIKE]
     scored: dict[str, float] = {}

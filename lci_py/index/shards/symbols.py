@@ -23,9 +23,11 @@ from lci_py.index.shards.filters import (
     marks,
     name_glob,
     named_in,
+    names_in,
     path_test,
     qualified_in,
     spelled_in,
+    starting_with,
     where,
 )
 from lci_py.index.shards.numbering import Numbering
@@ -267,10 +269,11 @@ class SymbolicIndex:
         found: set[str] = set()
         for segment in self.segments:
             sql = (
-                f"SELECT DISTINCT s.name FROM definitions s JOIN files f ON f.id = s.file "
-                f"WHERE {segment.live} AND s.name >= ? AND s.name < ? ORDER BY s.name LIMIT ?"
+                f"SELECT DISTINCT n.name FROM names n WHERE {starting_with(start)} AND EXISTS (SELECT 1 FROM symbols s "
+                f"JOIN files f ON f.id = s.file WHERE {segment.live} AND {names_in('s.', 'id = n.id')}) "
+                "ORDER BY n.id LIMIT ?"
             )
-            found.update(row[0] for row in segment.execute(sql, [start, f"{start}\U0010ffff", limit]))
+            found.update(row[0] for row in segment.execute(sql, [limit]))
         return sorted(found)[:limit]
 
     def definitions_spelled(self, ends: Sequence[str], filters: Filters, there: PathTest | None = None) -> list[Row]:
@@ -305,7 +308,7 @@ class SymbolicIndex:
         if self._names is None:
             from lci_py.source.text.name_parts import NameParts
 
-            texts = [row[0] for segment in self.segments for row in segment.execute("SELECT parts FROM names")]
+            texts = [row[0] for segment in self.segments for row in segment.execute("SELECT parts FROM name_parts")]
             if not all(type(text) is bytes for text in texts):
                 raise DamagedIndexError("the symbolic shard: its names are not strings")
             self._names = [NameParts(text) for text in texts if text]
@@ -354,7 +357,7 @@ class SymbolicIndex:
         Unlike `definitions`, it uses the SQL index on names.
         """
         condition, args = where(filters)
-        condition += f" AND {named_in('s.', 1)}"
+        condition += f" AND {named_in('s.', [name.rpartition('.')[2]])}"
         rows: list[Row] = []
         for segment, inside in self._segments_with_paths(filters):
             sql = f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition}"

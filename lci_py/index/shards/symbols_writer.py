@@ -9,8 +9,9 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lci_py.index.shards.filters import KIND_NUMBER, joined_name, own_name, spelling
+from lci_py.index.shards.filters import KIND_NUMBER, own_name, spelling
 from lci_py.source.text.name_parts import pack_names
+from lci_py.source.text.words import joined_spelling
 from lci_py.types.search import KINDS
 
 if TYPE_CHECKING:
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
 #: In a stored signature: the definition's name; `#define` and the name; and, as its first character, that neither of
 #: these two stands for anything.
 _NAME, _MACRO, _AS_IT_IS = "\x01", "\x02", "\x03"
+#: The name of a row of `definitions`, which stores its number. Not a join: the view must remain one table to SQLite.
+_NAMED = "(SELECT n.name FROM names n WHERE n.id = definitions.name)"
 _SIGNATURE = (
     f"CASE WHEN unicode(signature) = {ord(_AS_IT_IS)} THEN substr(signature, 2) "
     f"ELSE replace(replace(signature, char({ord(_MACRO)}), '#define ' || char({ord(_NAME)})), "
-    f"char({ord(_NAME)}), name) END"
+    f"char({ord(_NAME)}), {_NAMED}) END"
 )
 _KIND = " ".join(f"WHEN {number} THEN '{kind}'" for number, kind in enumerate(KINDS))
 #: What stands for the last columns of `stored` that a row leaves out.
@@ -37,12 +40,13 @@ CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL, language TEXT NO
   symbols INTEGER, first_unit INTEGER, units INTEGER, first_chunk INTEGER, chunks INTEGER, first_call INTEGER,
   calls INTEGER, first_stored INTEGER, stored INTEGER, limited TEXT, types TEXT NOT NULL, lambdas TEXT NOT NULL,
   n_lambdas INTEGER NOT NULL, flow BLOB NOT NULL);
-CREATE TABLE definitions (id INTEGER PRIMARY KEY, sid BLOB NOT NULL, file INTEGER NOT NULL, name TEXT NOT NULL,
-  spelled INTEGER NOT NULL, qualified_hash INTEGER, qualified TEXT, kind INTEGER NOT NULL, parent INTEGER, scope TEXT,
+CREATE TABLE definitions (id INTEGER PRIMARY KEY, sid BLOB NOT NULL, file INTEGER NOT NULL, name INTEGER NOT NULL,
+  qualified_hash INTEGER, qualified TEXT, kind INTEGER NOT NULL, parent INTEGER, scope TEXT,
   signature TEXT, doc TEXT, exported INTEGER, line INTEGER NOT NULL, below INTEGER NOT NULL, above INTEGER NOT NULL,
   build_tag TEXT, unit INTEGER, arity INTEGER NOT NULL, traits TEXT NOT NULL, digest BLOB NOT NULL);
-CREATE VIEW symbols AS SELECT id, lower(hex(sid)) AS sid, sid AS sid_bytes, file, name, spelled,
-  CASE WHEN qualified_hash IS NULL THEN name ELSE coalesce(qualified, scope || '.' || name) END AS qualified_name,
+CREATE VIEW symbols AS SELECT id, lower(hex(sid)) AS sid, sid AS sid_bytes, file, {_NAMED} AS name,
+  name AS name_number, CASE WHEN qualified_hash IS NULL THEN {_NAMED}
+    ELSE coalesce(qualified, scope || '.' || {_NAMED}) END AS qualified_name,
   qualified_hash, CASE kind {_KIND} END AS kind, kind AS kind_number, parent, scope, {_SIGNATURE} AS signature, doc,
   exported, line, line + below AS end_line, line - above AS first_line, build_tag, unit, arity, traits,
   lower(hex(digest)) AS digest FROM definitions;
@@ -52,7 +56,8 @@ CREATE TABLE chunks (id INTEGER PRIMARY KEY, unit INTEGER NOT NULL, line INTEGER
 CREATE TABLE imports (file INTEGER NOT NULL, module TEXT, name TEXT, alias TEXT, line INTEGER);
 CREATE TABLE calls (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, caller INTEGER NOT NULL, name INTEGER NOT NULL,
   receiver INTEGER NOT NULL, line INTEGER NOT NULL, arguments INTEGER NOT NULL, passed INTEGER NOT NULL);
-CREATE TABLE names (parts BLOB NOT NULL);
+CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL, spelled INTEGER NOT NULL);
+CREATE TABLE name_parts (parts BLOB NOT NULL);
 CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE stored (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, kind INTEGER NOT NULL, owner TEXT NOT NULL,
   name TEXT NOT NULL, value TEXT NOT NULL, within INTEGER NOT NULL, place INTEGER, holder TEXT);
@@ -66,8 +71,8 @@ CREATE TABLE bases (symbol INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT N
 """
 _INDEXES = f"""
 CREATE INDEX symbols_kind ON definitions (kind, name, file);
-CREATE INDEX symbols_dotted ON definitions (name) WHERE instr(name, '.');
-CREATE INDEX symbols_spelled ON definitions (spelled);
+CREATE INDEX names_spelled ON names (spelled);
+CREATE INDEX names_dotted ON names (name) WHERE instr(name, '.');
 CREATE INDEX symbols_qualified ON definitions (qualified_hash) WHERE qualified_hash IS NOT NULL;
 CREATE INDEX symbols_parent ON definitions (parent) WHERE parent IS NOT NULL;
 CREATE INDEX symbols_placed ON definitions (file) WHERE kind = {KIND_NUMBER["module"]} AND instr(traits, 'path=');
@@ -89,12 +94,13 @@ def write_symbolic(path: Path, rows: SegmentRows) -> None:
         db.execute("BEGIN")
         _write_calls(db, rows)
         db.executemany(f"INSERT INTO files VALUES ({','.join('?' * 25)})", _file_rows(rows))
+        numbers = _number_names(db, rows)
         db.executemany(
-            "INSERT INTO definitions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO definitions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 (
-                    i, bytes.fromhex(rows.symbol_id[i]), rows.symbol_file[i], s.name,
-                    spelling(joined_name(s.kind, s.name)), *_stored_qualified_name(s), KIND_NUMBER[s.kind],
+                    i, bytes.fromhex(rows.symbol_id[i]), rows.symbol_file[i],
+                    numbers[s.name, own_name(s.kind, s.name)], *_stored_qualified_name(s), KIND_NUMBER[s.kind],
                     _none(rows.symbol_parent[i]), s.scope, _signature(s), s.doc, s.exported, s.line,
                     s.end_line - s.line, s.line - s.first_line, s.build_tag,
                     _none(rows.symbol_unit[i]), s.arity, s.traits, bytes.fromhex(s.digest),
@@ -102,7 +108,7 @@ def write_symbolic(path: Path, rows: SegmentRows) -> None:
                 for i, s in enumerate(rows.symbols)
             ),
         )  # fmt: skip
-        db.execute("INSERT INTO names VALUES (?)", (pack_names(_names(rows)),))
+        db.execute("INSERT INTO name_parts VALUES (?)", (pack_names(_names(rows)),))
         db.executemany(
             "INSERT INTO units VALUES (?,?,?,?,?,?)",
             (
@@ -193,6 +199,15 @@ def _write_calls(db: sqlite3.Connection, rows: SegmentRows) -> None:
 
     db.executemany("INSERT INTO calls VALUES (?,?,?,?,?,?,?,?)", numbered())
     db.executemany("INSERT INTO texts VALUES (?,?)", ((number, text) for text, number in texts.items()))
+
+
+def _number_names(db: sqlite3.Connection, rows: SegmentRows) -> dict[tuple[str, str], int]:
+    """Write the names of definitions, in ascending order; maps each (name, `own_name`) to its number."""
+    # Each name once: the headers of a driver define the same registers for each model of a device.
+    distinct = sorted({(symbol.name, own_name(symbol.kind, symbol.name)) for symbol in rows.symbols})
+    named = ((number, name, spelling(joined_spelling(own))) for number, (name, own) in enumerate(distinct))
+    db.executemany("INSERT INTO names VALUES (?,?,?)", named)
+    return {names: number for number, names in enumerate(distinct)}
 
 
 def _stored_qualified_name(symbol: Symbol) -> tuple[int | None, str | None]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.index.shards.filters import KIND_NUMBER, kinds_in, qualified_in
+from lci_py.index.shards.filters import KIND_NUMBER, kinds_in, named_in, qualified_in
 from lci_py.source.conditions.rust_cfg import UNKNOWN, unquote
 from lci_py.source.conditions.text import any_of, clip, conjuncts, join
 from lci_py.source.text.patterns import lazily
@@ -177,7 +177,7 @@ class Modules:
         rows = self._macros.get(name)
         if rows is None:
             rows = self._macros[name] = [
-                row for _, row in self._rows(f"s.name = ? AND {kinds_in('s.', ['macro'])}", [name])
+                row for _, row in self._rows(f"{named_in('s.', [name])} AND {kinds_in('s.', ['macro'])}", [name])
             ]
         if not rows:
             return UNKNOWN.format(name)
@@ -219,7 +219,8 @@ class Modules:
             # The name of such a module need not be that of its file.
             self._take_down(self._rows(f"{_IS_MODULE} AND instr(s.traits, 'path=')", []))
         if name not in self._names_read:
-            sql = f"s.name = ? AND {_IS_MODULE} AND instr(s.traits, 'external') AND NOT instr(s.traits, 'path=')"
+            sql = f"{named_in('s.', [name])} AND {_IS_MODULE} AND instr(s.traits, 'external')"
+            sql += " AND NOT instr(s.traits, 'path=')"
             self._take_down(self._rows(sql, [name]))
         self._names_read.add(name)
 
