@@ -1,17 +1,16 @@
-"""Adapts the text of a query before it is searched, and once more if the search finds nothing.
+"""Adapts the text of a query before it is searched.
 
-A query is retried once, and only its text is relaxed: the words of a phrase that occurs nowhere need not be adjacent,
-and an unknown word is replaced by the closest name. A filter is never relaxed: what it excludes is no answer.
+Only its text is relaxed: the words of a phrase that occurs nowhere need not be adjacent, and a lone unknown word is
+replaced by the closest name. A filter is never relaxed, since a result that it excludes is no answer.
 
-Before the search, a word that carries no information in the repository is left out: the repository's own name, taken
-from its folder, its top folders and its manifests. In "how does terraform decide that a resource must be replaced",
-`terraform` does not ask for `terraform.go`. Such a word is left out if most files have it and the query has others.
+A word that carries no information in the repository is left out: the repository's own name, taken from its folder, its
+top folders and its manifests. In "how does terraform decide that a resource must be replaced", `terraform` does not ask
+for `terraform.go`. Such a word is left out if most files have it and the query has others.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from functools import partial
 from typing import TYPE_CHECKING
 
 from lci_py.index.shards.symbol_queries import packages_of
@@ -30,10 +29,6 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Filters
 
-#: Minimum similarity (`difflib`) of a word and a name that is searched for instead.
-_NEAR = 0.8
-#: Maximum number of words for which similar names are looked up, and their minimum length.
-_MOST_WORDS, _SHORTEST = 8, 4
 #: Names that one word may mean.
 _MOST_NEAR = 3
 #: The note in an answer about a phrase without a word, such as "=>".
@@ -60,7 +55,7 @@ class LookUps:
     def __init__(self, snapshot: Snapshot, choose: Callable[[Choice], Chosen]) -> None:
         """Takes `choose`, which returns the units that meet the requirements of a `Choice`."""
         self._snapshot, self._choose = snapshot, choose
-        self.settle, self.once = snapshot.whole.settle, snapshot.whole.once
+        self.settle = snapshot.whole.settle
 
     def holds(self, choice: Choice) -> bool:
         """Whether any unit meets the requirements of `choice`."""
@@ -122,39 +117,7 @@ def corrected_name(index: LookUps, query: TextQuery) -> str:
     return nearest[0] if len({joined_spelling(name) for name in nearest}) == 1 else ""
 
 
-def climb(
-    index: LookUps, query: TextQuery, filters: Filters, attempt: Callable[[Attempt], AttemptResult], *, strict: bool
-) -> AttemptResult:
-    """Make the first attempt and, if it finds nothing, a relaxed one; returns the one that counts, with its plan.
-
-    Args:
-        query: The query as the user gave it.
-        filters: The filters, which apply to every attempt.
-        attempt: Runs an attempt.
-        strict: Whether the text must be taken literally.
-    """
-    start = first(index, query, filters, strict=strict)
-    tried = index.once(("tried", start), partial(attempt, start))
-    again = None if strict else _relax(index, tried)
-    index.settle()
-    if again is not None:
-        other = index.once(("tried", again), partial(attempt, again))
-        if not tried.found.anything or other.found.by_words:
-            tried = other
-    return tried._replace(plan=_final_plan(index, tried, filtered=bool(filters)))
-
-
-def _relax(index: LookUps, tried: AttemptResult) -> Attempt | None:
-    """The only retry of a query that found nothing; None if nothing can be relaxed."""
-    attempt = tried.attempt
-    if attempt.relaxed != attempt.query.relaxed or not index.holds(attempt.choice):
-        return None
-    if tried.found.failed & {"bm25", "symbolic"} or tried.found.by_words:
-        return None
-    return _near_names(index, attempt)
-
-
-def _final_plan(index: LookUps, tried: AttemptResult, *, filtered: bool) -> Plan:
+def final_plan(index: LookUps, tried: AttemptResult, *, filtered: bool) -> Plan:
     """The plan of an attempt, completed with the retrieval step that answered and what was relaxed for it."""
     attempt, plan, found = tried
     failed = found.failed
@@ -188,32 +151,6 @@ def _without_phrases(index: LookUps, query: TextQuery, filters: Filters) -> Atte
     names = ", ".join(f'"{phrase}"' for phrase in kept)
     said = (*said, f"{names} never occur together: results with one of them are shown")
     return Attempt(replace(query, phrases=kept), together._replace(either=True), said)
-
-
-def _near_names(index: LookUps, attempt: Attempt) -> Attempt | None:
-    """Replace each word that the index does not have by the closest name; None if no name is close enough."""
-    from difflib import SequenceMatcher
-
-    from lci_py.source.text.words import STOPWORDS, parts
-
-    unknown = [
-        word
-        for word in dict.fromkeys(attempt.query.words)
-        if len(word) >= _SHORTEST
-        and word.lower() not in STOPWORDS
-        and index.lacks([stem(part) for part in parts(word)])  # a filter may keep it out
-    ]
-    instead: dict[str, str] = {}
-    for word in unknown[:_MOST_WORDS]:
-        for name in index.near_misses(word)[:1]:
-            if SequenceMatcher(None, joined_spelling(name), joined_spelling(word), autojunk=False).ratio() >= _NEAR:
-                instead[word] = name
-    if not instead:
-        return None
-    text = " ".join(instead.get(word, word) for word in attempt.query.words)
-    said = tuple(f'"{word}" is not in the index: searched for {name} instead' for word, name in instead.items())
-    kept = replace(read_text(text), phrases=attempt.query.phrases, relaxed=attempt.query.relaxed)
-    return attempt._replace(query=kept, relaxed=(*attempt.relaxed, *said))
 
 
 # --- the repository's own name ------------------------------------------------------------------------------------

@@ -76,8 +76,11 @@ def multiview(snapshot: Snapshot, request: SearchRequest) -> ModeAnswer:
     run = snapshot.whole.once("run", partial(_Run, snapshot, request, filters, began))
     with snapshot.trace.stage("plan"):
         query = snapshot.whole.once("query", partial(read_text, text))
-    tried = fallback.climb(run.look_ups, query, filters, run.attempt, strict=request.strict)
-    attempt, plan, outcome = tried.attempt, tried.plan, tried.found
+    start = fallback.first(run.look_ups, query, filters, strict=request.strict)
+    tried = snapshot.whole.once(("tried", start), partial(run.attempt, start))
+    snapshot.whole.settle()
+    attempt, outcome = tried.attempt, tried.found
+    plan = fallback.final_plan(run.look_ups, tried, filtered=bool(filters))
     units = run.choose(attempt.choice)
     for name, stage in outcome.trace.items():
         snapshot.trace.add(name, stage["ms"], stage["candidates_in"], stage["candidates"])
