@@ -18,7 +18,7 @@ from lci_py.cluster.fleet import object_of, part_manifest
 from lci_py.cluster.graph import PartGraph
 from lci_py.errors import GraphPendingError, IndexError_, ShardMissingError, UsageError
 from lci_py.index.shards.arrays import Arrays
-from lci_py.index.shards.bm25 import FIELDS, ROWS, Abbreviation, LexicalIndex, Term
+from lci_py.index.shards.bm25 import FIELDS, ROWS, LexicalIndex, Term
 from lci_py.index.store.manifest import OpenIndex
 from lci_py.search.engine import Engine
 from lci_py.search.freshness import Freshness, SourceReader, Sweep
@@ -130,15 +130,6 @@ class _Lexical(LexicalIndex):
 
     def starting(self, _prefix: str, _most: int) -> None:
         return None
-
-    def abbreviations(self, word: str) -> list[Abbreviation]:
-        sums: dict[tuple[str, str], tuple[int, int]] = {}
-        for short, long, chunks, files in self._snapshot.whole.joined(
-            ("short", word), tuple(super().abbreviations(word))
-        ):
-            counts = sums.get((short, long), (0, 0))
-            sums[short, long] = counts[0] + chunks, counts[1] + files
-        return [Abbreviation(*pair, *counts) for pair, counts in sorted(sums.items())]
 
     def _sizes(self) -> tuple[int, ...]:
         """For each field, the number of rows; then, for each field, the sum of the row lengths; over all parts."""

@@ -27,7 +27,7 @@ import re
 import sys
 from array import array
 from bisect import bisect_left, bisect_right
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -374,15 +374,6 @@ class Offsets:
             range(last - first), wanted, key=lambda piece: text(*self._check_range(starts[piece], starts[piece + 1]))
         )
 
-    def bounds(self, first: int, last: int) -> list[int]:
-        """The starts of the pieces `first` to `last`, then the end of piece `last`."""
-        sizes = self._sizes[first:last].tolist()
-        if len(self._wide) and WIDE in sizes:
-            return [*(self.span(piece)[0] for piece in range(first, last)), self.span(last - 1)[1]]
-        found = list(accumulate(sizes, initial=self.span(first)[0]))
-        self._check_range(found[0], found[-1])
-        return found
-
     def longest(self, least: int) -> Iterator[int]:
         """The numbers of the pieces whose size is `least` or more; `least` is at most `WIDE`."""
         data = bytes(self._sizes)
@@ -441,25 +432,10 @@ class StringTable:
 
     def starting(self, prefix: str, most: int) -> list[str] | None:
         """The strings that start with a prefix, in order; None if there are more than `most`."""
-        low, high = self._range(prefix)
-        return None if high - low > most else list(map(self.text, range(low, high)))
-
-    def lines(self, prefix: str) -> tuple[int, str]:
-        """(index of the first string that starts with a prefix, all such strings in order, one per line)."""
-        low, high = self._range(prefix)
-        if low == high:
-            return low, ""
-        bounds = self._offsets.bounds(low, high)
-        text = self._bytes_between(bounds[0], bounds[-1])
-        strings = (text[start - bounds[0] : end - bounds[0]] for start, end in pairwise(bounds))
-        return low, b"\n".join(strings).decode("utf-8", "replace")
-
-    def _range(self, prefix: str) -> tuple[int, int]:
-        """(index of the first string that starts with a prefix, index after the last such string)."""
         wanted = prefix.encode("utf-8", "surrogatepass")
         ends = (wanted, wanted + b"\xff")  # this byte never occurs in UTF-8
         low, high = (self._offsets.place(end, self._bytes_between) for end in ends)
-        return low, high
+        return None if high - low > most else list(map(self.text, range(low, high)))
 
     def text(self, index: int) -> str:
         """The string at an index."""

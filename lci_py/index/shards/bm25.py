@@ -26,11 +26,10 @@ from lci_py.index.shards.arrays import (
     string_arrays,
     write_arrays,
 )
-from lci_py.source.text.words import long_forms, short_forms
 from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -60,15 +59,6 @@ class Term(NamedTuple):
 
     text: str
     columns: tuple[int, ...]  # in each segment; -1 in one without it
-
-
-class Abbreviation(NamedTuple):
-    """A pair of stems of which one abbreviates the other, with the numbers of chunks and files that contain both."""
-
-    short: str
-    long: str
-    chunks: int
-    files: int
 
 
 class Postings(NamedTuple):
@@ -277,8 +267,6 @@ class LexicalIndex:
         self._public: dict[str, list[NDArray[np.int32] | None]] = {}
         self._norms: dict[str, NDArray[np.float64]] = {}
         self._columns: dict[str, tuple[int, ...]] = {}
-        #: Of the terms that the last look-up of abbreviations read, the number of chunks with each.
-        self._frequencies: dict[str, int] = {}
         #: The last result of each field: `files` needs that of `content`, and multiview asks for all of them twice.
         self._last: dict[str, tuple[tuple[Term, ...], Postings]] = {}
         self.n_files = numbering.total("files")
@@ -321,45 +309,8 @@ class LexicalIndex:
             found.update(terms)
         return found
 
-    def abbreviations(self, word: str) -> list[Abbreviation]:
-        """The pairs of the stem `word` with a stem that abbreviates it, or that it abbreviates, if a chunk has both."""
-        own = LexicalIndex.term(self, word)
-        pairs: set[tuple[str, str]] = set()
-        columns: dict[str, list[int]] = {}
-        for number, segment in enumerate(self._segments):
-            first, lines = segment.terms.lines(word[:1])
-            short, long = short_forms(word, lines), long_forms(word, lines)
-            pairs.update([(other, word) for other in short], [(word, other) for other in long])
-            for text, line in _line_numbers(lines, sorted({*short, *long} - {word})):
-                columns.setdefault(text, [-1] * len(self._segments))[number] = first + line
-        if own is None or not columns:
-            return []
-        texts = sorted(columns)
-        terms = (own, *(Term(text, tuple(columns[text])) for text in texts))
-        found = self.postings("content", terms)
-        # Of a million chunks, thousands of words have the letters: none of them is looked up again in every segment.
-        if len(self._columns) + len(texts) > _REMEMBERED:
-            self._columns.clear()
-        self._columns.update((term.text, term.columns) for term in terms)
-        self._frequencies = dict(
-            zip((word, *texts), np.bincount(found.terms, minlength=len(terms)).tolist(), strict=True)
-        )
-        held = np.zeros(len(self.chunk_unit), np.bool_)
-        held[found.rows[found.terms == 0]] = True
-        both = held[found.rows]
-        rows, numbers = found.rows[both], found.terms[both]
-        chunks = np.bincount(numbers, minlength=len(terms)).tolist()
-        files = np.bincount(
-            self._by_file(Postings(rows, found.counts[both], numbers)).terms, minlength=len(terms)
-        ).tolist()
-        number_of = {text: position for position, text in enumerate(texts, 1)}
-        of_pair = ((pair, number_of[pair[1] if pair[0] == word else pair[0]]) for pair in sorted(pairs))
-        return [Abbreviation(*pair, chunks[term], files[term]) for pair, term in of_pair if chunks[term]]
-
     def frequency(self, field: str, term: Term) -> int:
         """The number of rows of a field that have a term; not for the field `files`."""
-        if field == "content" and term.text in self._frequencies:
-            return self._frequencies[term.text]
         total = 0
         for column, segment, public in zip(term.columns, self._segments, self._publics(ROWS[field]), strict=True):
             if column >= 0:
@@ -455,13 +406,3 @@ class LexicalIndex:
             found = [self._numbering.public_array(kind, i) for i in range(len(self._segments))]
             self._public[kind] = found
         return found
-
-
-def _line_numbers(lines: str, sought: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Yields (line, its number from 0) for each `sought` line; `lines` contains all of them, in the same order."""
-    lines, start, number = f"\n{lines}\n", 0, 0
-    for text in sought:
-        end = lines.index(f"\n{text}\n", start)
-        number += lines.count("\n", start, end)
-        start = end
-        yield text, number

@@ -15,27 +15,15 @@ from lci_py.types.record import dataclass, replace
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lci_py.index.shards.bm25 import Abbreviation, LexicalIndex
+    from lci_py.index.shards.bm25 import LexicalIndex
     from lci_py.search.query.text import TextQuery
 
 #: Rewrites of a query, and words that each adds.
 MOST, MOST_FORMS = 3, 2
 #: Weight of an added term, as a share of the weight of the word that it stands for.
-FORM_WEIGHT, RELATED_WEIGHT = 0.4, 0.4
+FORM_WEIGHT = 0.4
 #: A form counts if it occurs in a name, or in at least this share of the chunks that hold the word.
 LEAST_FORM = 0.1
-#: Files in which an abbreviation and its long form must stand in one chunk.
-LEAST_FILES = 3
-#: The share of the chunks with the short form that must hold the long one, and how many times the share of all chunks
-#: that hold it that must be: with less the short form is a word of its own.
-LEAST_PART, LEAST_LIFT = 0.1, 3
-#: Minimum length of a prefix (config of configuration), and what takes the place of the two above for it: its letters
-#: say more.
-LEAST_CLIPPED, LEAST_CLIPPED_PART, LEAST_CLIPPED_LIFT = 3, 0.05, 2
-#: A share that is enough however common the long form is: of a few files, half may hold it.
-ALWAYS = 0.9
-#: An abbreviation counts if it has this part of the evidence of the best one of the same word.
-LEAST_SHARE = 0.2
 #: Words of a query that are looked up at all.
 MOST_WORDS = 50
 #: Terms that begin alike are listed rather than looked up one by one, if they have these letters in common and are few.
@@ -145,9 +133,6 @@ class _Vocabulary:
             found = self._known[field, term] = 0 if known is None else self._index.frequency(field, known)
         return found
 
-    def abbreviations(self, term: str) -> list[Abbreviation]:
-        return self._index.abbreviations(term)
-
     @property
     def size(self) -> int:
         """The number of chunks in the index."""
@@ -166,18 +151,13 @@ def _prose(query: TextQuery) -> list[str]:
 
 
 def _rewrite(term: str, own: dict[str, float], seen: _Vocabulary) -> Rewrite | None:
-    kinds = {"morphology": _forms(term, own, seen), "this repository": _abbreviations(term, own, seen)}
-    weights = {"morphology": FORM_WEIGHT, "this repository": RELATED_WEIGHT}
+    found = _forms(term, own, seen)
     terms: dict[str, float] = {}
-    for kind, found in kinds.items():
-        for form in found:
-            # A form that is rarer than the word asked for must not count more than it for that.
-            ratio = seen.informs(term) / seen.informs(form) if seen.content(term) else 1.0
-            terms.setdefault(form, round(own[term] * weights[kind] * min(1.0, ratio), 6))
-    if not terms:
-        return None
-    texts = [f"{', '.join(found)} ({kind})" for kind, found in kinds.items() if found]
-    return Rewrite(f"{term} ~ {' · '.join(texts)}", tuple(terms.items()))
+    for form in found:
+        # A form that is rarer than the word asked for must not count more than it for that.
+        ratio = seen.informs(term) / seen.informs(form) if seen.content(term) else 1.0
+        terms[form] = round(own[term] * FORM_WEIGHT * min(1.0, ratio), 6)
+    return Rewrite(f"{term} ~ {', '.join(found)} (morphology)", tuple(terms.items())) if found else None
 
 
 def _forms(term: str, own: dict[str, float], seen: _Vocabulary) -> list[str]:
@@ -187,39 +167,3 @@ def _forms(term: str, own: dict[str, float], seen: _Vocabulary) -> list[str]:
         form for form in seen.have(forms(term)) if form not in own and (seen.content(form) >= least or seen.names(form))
     ]
     return sorted(found, key=lambda form: (-seen.names(form), -seen.content(form), form))[:MOST_FORMS]
-
-
-def _abbreviations(term: str, own: dict[str, float], seen: _Vocabulary) -> list[str]:
-    """The words that are abbreviations of the term in this repository, or of which the term is an abbreviation."""
-    others = ((pair, pair.long if pair.short == term else pair.short) for pair in seen.abbreviations(term))
-    found: list[str] = []
-    least = 0.0
-    # What is most often beside the word comes first: evidence is dear where a million chunks have thousands of words.
-    for pair, other in sorted(others, key=lambda item: (-item[0].chunks, item[1])):
-        if len(found) == MOST_FORMS or pair.chunks < least:
-            break
-        if other not in own and _has_evidence(pair, seen):
-            found.append(other)
-            least = least or LEAST_SHARE * pair.chunks
-    return found
-
-
-def _has_evidence(pair: Abbreviation, seen: _Vocabulary) -> bool:
-    """Whether the repository uses the two words together so often that one is an abbreviation of the other."""
-    if pair.files < LEAST_FILES:
-        return False
-    part, chance = pair.chunks / max(1, seen.content(pair.short)), seen.content(pair.long) / seen.size
-    clipped = len(pair.short) >= LEAST_CLIPPED and pair.long.startswith(pair.short)
-    least, lift = (LEAST_CLIPPED_PART, LEAST_CLIPPED_LIFT) if clipped else (LEAST_PART, LEAST_LIFT)
-    derived = pair.long in forms(pair.short) or pair.short in forms(pair.long)
-    return part >= max(least, min(ALWAYS, lift * chance)) and not derived and not _is_compound(pair, seen)
-
-
-def _is_compound(pair: Abbreviation, seen: _Vocabulary) -> bool:
-    """Whether the long form is rather several words joined: it never occurs without the short form (`maxmsgsize`), or
-    can be cut into two words that are at least as frequent (`connectionkey`).
-    """
-    count, word = seen.content(pair.long), pair.long
-    halves = ((stem(word[:cut]), word[cut:]) for cut in range(2, len(word) - 1))
-    ends = word.startswith(pair.short) and seen.content(word[len(pair.short) :]) >= count  # multipart of multi
-    return pair.chunks == count or ends or any(min(map(seen.content, both)) >= count for both in halves)

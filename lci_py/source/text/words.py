@@ -142,55 +142,6 @@ def forms(word: str) -> tuple[str, ...]:
     return tuple(form for form in found if form != word and len(form) > 2 and form not in _STOPPED)
 
 
-#: Fewest and most letters of a short form.
-_SHORTEST, _LONGEST = 2, 6
-#: Letters that the long form has more at least, and from which length of the short form it is one letter more: without
-#: two letters a long word is mostly another word (store and storage, stat and status).
-_LEAST_CUT, _WORDS = 2, 4
-#: Letters at the start that both forms must share if the short one has a vowel: recv of receive, but not get
-#: of generate.
-_BEGINNING = 3
-#: Keywords and basic types, which stand beside names everywhere: in `int interval`, int is no abbreviation.
-_KEYWORDS = frozenset(
-    "bool byte char const def dyn enum float fn fun int let list long mut set short str string struct type uint use "
-    "var void".split()
-)
-
-
-def shortens(short: str, long: str) -> bool:
-    """Whether the stem `short` can abbreviate the stem `long`: by its first letters, then some consonants in order."""
-    most = min(_LONGEST, len(long) - _LEAST_CUT - (len(short) >= _WORDS))
-    if not _SHORTEST <= len(short) <= most or short[0] != long[0]:
-        return False
-    if short in _KEYWORDS or short in STOPWORDS or not (short + long).isascii() or not (short + long).isalpha():
-        return False
-    same = next((i for i, letter in enumerate(short) if letter != long[i]), len(short))
-    if same < min(len(short), _BEGINNING) and any(letter in "aeiou" for letter in short[1:]):
-        return False
-    position = same
-    for letter in short[same:]:
-        position = long.find(letter, position) + 1
-        if not position or letter in "aeiou":
-            return False
-    return True
-
-
-def short_forms(long: str, lines: str) -> list[str]:
-    """The stems in `lines` (a text with a stem per line) that abbreviate the stem `long`."""
-    if not (long.isascii() and long.isalpha()):
-        return []
-    found = re.findall(f"^[{long}]{{{_SHORTEST},{_LONGEST}}}$", lines, re.MULTILINE)
-    return [short for short in found if shortens(short, long)]
-
-
-def long_forms(short: str, lines: str) -> list[str]:
-    """The stems in `lines` (a text with a stem per line) that the stem `short` abbreviates."""
-    if len(short) > _LONGEST or not (short.isascii() and short.isalpha()):
-        return []
-    letters = "".join(f"[^{letter}\n]*{letter}" for letter in short[1:])
-    return [long for long in re.findall(f"^{short[0]}{letters}.*$", lines, re.MULTILINE) if shortens(short, long)]
-
-
 def _bases(word: str) -> list[str]:
     """Stems of verbs and adjectives that a word may be derived from."""
     found = [word[: -len(noun)] + verb for verb, noun in _CHANGES if _ends(word, noun)]

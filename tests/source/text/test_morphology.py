@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from lci_py.source.text.words import STOPWORDS, forms, long_forms, short_forms, shortens, stem
+from lci_py.source.text.words import STOPWORDS, forms, stem
 
 
 @pytest.mark.parametrize(
@@ -62,26 +62,3 @@ def test_forms_are_other_stems_each_once(word: str) -> None:
     found = forms(word)
     assert len(found) == len(set(found)) <= 400
     assert word not in found and not any(form in STOPWORDS or len(form) < 3 for form in found)
-
-
-@pytest.mark.parametrize(
-    "words",
-    ["cfg config", "ctx context", "auth authentication", "req request", "conn connection", "msg message", "db database",
-     "idx index", "mw middleware", "recv receive", "opts options", "src source", "env environment"],
-)  # fmt: skip
-def test_what_may_be_an_abbreviation(words: str) -> None:
-    short, long = words.split()
-    assert shortens(short, long) and not shortens(long, short)
-    assert short_forms(long, f"a\n{short}\nzebra") == [short]
-    assert long_forms(short, f"a\n{long}\nzebra") == [long]
-
-
-@pytest.mark.parametrize(
-    "words",
-    ["file files", "stor storag", "stat status", "c client", "get generate", "int interval", "cfg context", "fig config", "is issue", "ab1 ab1234",
-     "err er", "sess process", "réq réquest", "x] xylo", "a\\ article"],
-)  # fmt: skip
-def test_what_is_none(words: str) -> None:
-    short, long = words.split()
-    assert not shortens(short, long)
-    assert short_forms(long, short) == long_forms(short, long) == []
