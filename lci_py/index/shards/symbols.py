@@ -309,9 +309,10 @@ class SymbolicIndex:
             from lci_py.source.text.name_parts import NameParts
 
             texts = [row[0] for segment in self.segments for row in segment.execute("SELECT parts FROM name_parts")]
-            if not all(type(text) is bytes for text in texts):
-                raise DamagedIndexError("the symbolic shard: its names are not strings")
-            self._names = [NameParts(text) for text in texts if text]
+            try:
+                self._names = list(map(NameParts, texts))
+            except (ValueError, TypeError) as error:
+                raise DamagedIndexError(f"the symbolic shard: {error}") from error
         return self._names
 
     def definitions(self, name: str, filters: Filters, there: PathTest | None = None) -> list[Row]:

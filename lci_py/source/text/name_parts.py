@@ -1,13 +1,14 @@
 """Splits the distinct names of a segment (a part of the index) into parts, and finds names that a mistyped or
 shortened name may mean.
 
-A segment keeps one text: a line per distinct name, its parts in lower case with spaces between them. A search looks at
-all lines at once: the letters of each name, as a set of bits, rule out nearly all of them.
+A segment keeps one compressed text: a line per distinct name, its parts in lower case with spaces between them. A
+search looks at all lines at once: the letters of each name, as a set of bits, rule out nearly all of them.
 """
 
 from __future__ import annotations
 
 import re
+import zlib
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Names of which one segment keeps the parts, and characters of one name.
 MOST_NAMES, _MOST_LETTERS = 1_500_000, 80
+#: Bytes of their text that are read, and lines that are counted at once, which the processor's cache holds.
+_MOST_BYTES, _AT_ONCE = 2 * MOST_NAMES * _MOST_LETTERS, 1 << 13
 #: Letters that a mistyped name has at least, and those from which on two edits are looked for.
 SHORTEST, _TWO_EDITS = 5, 8
 #: Match quality of a query word that equals a name part, is its prefix, or abbreviates it by leaving letters out.
@@ -51,7 +54,7 @@ class Alike(NamedTuple):
 def pack_names(names: Iterable[str]) -> bytes:
     """The text that stores a segment's names; equal names count once, and overlong names are left out."""
     lines = {" ".join(found) for name in names if len(name) <= _MOST_LETTERS and (found := _parts(name))}
-    return "\n".join(sorted(lines)[:MOST_NAMES]).encode("utf-8", "surrogatepass")
+    return zlib.compress("\n".join(sorted(lines)[:MOST_NAMES]).encode("utf-8", "surrogatepass"), 1)
 
 
 @lru_cache(100_000)
@@ -62,16 +65,28 @@ def _parts(name: str) -> tuple[str, ...]:
 class NameParts:
     """The names of a segment as arrays of length n, ready to be compared with a query."""
 
-    def __init__(self, text: bytes) -> None:
-        self._text = text + b"\n"
+    def __init__(self, packed: bytes) -> None:
+        """Read what `pack_names` has made.
+
+        Raises:
+            ValueError: It is damaged.
+        """
+        try:
+            self._text = zlib.decompressobj().decompress(packed, _MOST_BYTES) + b"\n"
+        except zlib.error as error:
+            raise ValueError(f"not names: {error}") from error
         letters = np.frombuffer(self._text, np.uint8)
-        ends = np.flatnonzero(letters == ord("\n"))
+        self._ends = ends = np.flatnonzero(letters == ord("\n"))
         self._starts = np.concatenate((np.zeros(1, np.int64), ends[:-1] + 1))
-        self._ends = ends
-        self._bits = np.bitwise_or.reduceat(_BITS[letters], self._starts)
-        spaces = np.add.reduceat(letters == ord(" "), self._starts, dtype=np.int32)
-        self._sizes = (ends - self._starts).astype(np.int32) - spaces
-        self._spaces = spaces
+        bits, spaces = [], []
+        for first in range(0, len(ends), _AT_ONCE):
+            starts = self._starts[first : first + _AT_ONCE]
+            some = letters[starts[0] : ends[first : first + _AT_ONCE][-1] + 1]
+            bits.append(np.bitwise_or.reduceat(_BITS.take(some), starts - starts[0]))
+            spaces.append(np.add.reduceat((some == ord(" ")).view(np.uint8), starts - starts[0]))
+        self._bits = np.concatenate(bits)
+        self._spaces = np.concatenate(spaces).astype(np.int32)
+        self._sizes = (ends - self._starts).astype(np.int32) - self._spaces
 
     def nearest_names(self, word: str) -> list[tuple[str, int]]:
         """(name, number of edits) of each name one or two edits away from a word; names are joined spellings.
