@@ -60,39 +60,39 @@ def _merge_group(group: Sequence[Branch]) -> Branch:
     )
 
 
-def cut(answer: GraphAnswer, most: int) -> GraphAnswer:
-    """The first `most` nodes below the roots, level by level; `more` of a branch counts its missing children."""
-    left = size(answer.branches) - most
-    if left <= 0:
+def cut(answer: GraphAnswer, limit: int) -> GraphAnswer:
+    """The first `limit` nodes below the roots, level by level; `more` of a branch counts its missing children."""
+    excess = size(answer.branches) - limit
+    if excess <= 0:
         return answer
-    shown: dict[int, int] = {}  # a branch, by its address, and how many of its children are shown
-    pending, room = deque(answer.branches), most
+    child_counts: dict[int, int] = {}  # a branch, by its address, and how many of its children are shown
+    pending, room = deque(answer.branches), limit
     while pending:
         branch = pending.popleft()
-        shown[id(branch)] = count = min(room, len(branch.children))
+        child_counts[id(branch)] = count = min(room, len(branch.children))
         room -= count
         pending += branch.children[:count]
-    branches = tuple(_cut_below(branch, shown) for branch in answer.branches)
-    return replace(answer, branches=branches, places_left_out=left)
+    branches = tuple(_cut_below(branch, child_counts) for branch in answer.branches)
+    return replace(answer, branches=branches, places_left_out=excess)
 
 
-def _cut_below(branch: Branch, shown: dict[int, int]) -> Branch:
-    count = shown[id(branch)]
+def _cut_below(branch: Branch, child_counts: dict[int, int]) -> Branch:
+    count = child_counts[id(branch)]
     return branch._replace(
-        children=tuple(_cut_below(child, shown) for child in branch.children[:count]),
+        children=tuple(_cut_below(child, child_counts) for child in branch.children[:count]),
         more=branch.more + len(branch.children) - count,
     )
 
 
-def within_tokens(answer: GraphAnswer, most: int, max_tokens: int, cost: Callable[[GraphAnswer], int]) -> GraphAnswer:
+def within_tokens(answer: GraphAnswer, limit: int, max_tokens: int, cost: Callable[[GraphAnswer], int]) -> GraphAnswer:
     """The largest upper part of a tree that fits into `max_tokens`; at least the roots.
 
     Args:
-        most: The number of nodes below the roots, at most.
+        limit: The number of nodes below the roots, at most.
         cost: Counts the tokens of a part as printed.
     """
 
     def first(count: int) -> GraphAnswer:
         return replace(cut(answer, count), limited_by="--max-tokens", max_tokens=max_tokens)
 
-    return fitted(cut(answer, most), max_tokens, cost, min(most, size(answer.branches)), first, 0)
+    return fitted(cut(answer, limit), max_tokens, cost, min(limit, size(answer.branches)), first, 0)

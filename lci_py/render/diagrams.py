@@ -27,7 +27,7 @@ _LABELLED = 40
 #: Pairs of files that a diagram of folders has.
 _PAIRS = 60
 #: Links that Mermaid draws, unless its settings say otherwise, and characters of a label.
-_MERMAID_MOST, _LABEL = 500, 90
+_MAX_ARROWS, _LABEL = 500, 90
 _DOT_SECONDS = 60
 #: Lines and columns of code that a page shows of a definition.
 _SHOWN, _WIDEST = 20, 200
@@ -90,9 +90,9 @@ def _dot(picture: Picture) -> list[str]:
 def _mermaid(picture: Picture) -> list[str]:
     names, colours, labels = _names(picture), picture.colours, _labels(picture)
     lines, notes = ["flowchart LR"], [picture.note] if picture.note else []
-    if len(picture.links) > _MERMAID_MOST:
-        notes.append(f"Mermaid draws {_MERMAID_MOST} arrows at most, here are {len(picture.links):,}")
-    lines += [f'  note{place}["{note.translate(_MERMAID)}"]' for place, note in enumerate(notes)]
+    if len(picture.links) > _MAX_ARROWS:
+        notes.append(f"Mermaid draws {_MAX_ARROWS} arrows at most, here are {len(picture.links):,}")
+    lines += [f'  note{index}["{note.translate(_MERMAID)}"]' for index, note in enumerate(notes)]
     for node in picture.nodes:
         text = "<br/>".join(part[:_LABEL].translate(_MERMAID) for part in texts(node))
         lines.append(f'  {names[node.id]}["{text}"]')
@@ -101,14 +101,14 @@ def _mermaid(picture: Picture) -> list[str]:
         arrow = "-.->" if link.ambiguous else "-->"
         lines.append(f"  {names[link.source]} {arrow}{label} {names[link.target]}")
     for reason, colour in colours.items():
-        own = ",".join(str(place) for place, link in enumerate(picture.links) if link.step == reason)
+        own = ",".join(str(index) for index, link in enumerate(picture.links) if link.step == reason)
         lines.append(f"  linkStyle {own} stroke:{colour}")
-    asked = ",".join(names[node.id] for node in picture.nodes if node.role)
-    return [*lines, *([f"  style {asked} stroke-width:3px"] if asked else [])]
+    targets = ",".join(names[node.id] for node in picture.nodes if node.role)
+    return [*lines, *([f"  style {targets} stroke-width:3px"] if targets else [])]
 
 
 def _names(picture: Picture) -> dict[str, str]:
-    return {node.id: f"n{place}" for place, node in enumerate(picture.nodes)}
+    return {node.id: f"n{index}" for index, node in enumerate(picture.nodes)}
 
 
 def _svg(dot: str) -> str:
@@ -142,19 +142,17 @@ def _page(picture: Picture, code: Callable[[str, int, int], list[str]], link: Ca
     """
     from lci_py.render.json.answer import dumps
 
-    place_of = {node.id: place for place, node in enumerate(picture.nodes)}
+    ids = {node.id: index for index, node in enumerate(picture.nodes)}
     data = {
         "title": picture.title,
         "note": picture.note,
-        "map": any(one.step == CONTAINS for one in picture.links),
+        "map": any(edge.step == CONTAINS for edge in picture.links),
         "colours": picture.colours,
         "nodes": [
             {**node._asdict(), "code": _snippet(node, code), "open": link(node.file, node.line)}
             for node in picture.nodes
         ],
-        "links": [
-            {**one._asdict(), "source": place_of[one.source], "target": place_of[one.target]} for one in picture.links
-        ],
+        "links": [{**edge._asdict(), "source": ids[edge.source], "target": ids[edge.target]} for edge in picture.links],
     }
     page = resources.files("lci_py.render").joinpath("picture.html").read_text("utf-8")
     for kind in ("script", "style"):

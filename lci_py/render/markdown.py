@@ -84,9 +84,9 @@ def _notes(answer: Mapping[str, Any]) -> Iterator[list[str]]:
     for given_up in answer.get("plan", {}).get("relaxed", ()):
         yield [f"_relaxed_: {_code(given_up)}"]
     for hint in answer.get("hints", ()):
-        place = f" at {_code(hint['file'] + ':' + str(hint['line']))}" if "file" in hint else ""
-        yield [f"{_code(hint['command'])} {hint['reason']}{place}"]
-    shown = sum("via" not in result for result in answer.get("results", ()))
+        location = f" at {_code(hint['file'] + ':' + str(hint['line']))}" if "file" in hint else ""
+        yield [f"{_code(hint['command'])} {hint['reason']}{location}"]
+    count = sum("via" not in result for result in answer.get("results", ()))
     if "truncated" in answer:
         yield [f"_cut to {answer['truncated']['max_tokens']:,} tokens: {dropped_note(answer['truncated'])} left out_"]
     elif places := answer.get("left_out", {}).get("places"):
@@ -94,7 +94,7 @@ def _notes(answer: Mapping[str, Any]) -> Iterator[list[str]]:
     elif pieces := answer.get("left_out", {}).get("pieces"):
         yield [f"_{plural(pieces, 'definition')} left out: `lci show {' '.join(answer['left_out']['targets'])}`_"]
     elif answer.get("has_more"):
-        yield [f"_{shown:,} of {answer['total']:,}_"]
+        yield [f"_{count:,} of {answer['total']:,}_"]
     counts = (answer.get("index", {}).get(key, 0) for key in ("stale_files", "unchecked_files"))
     if said := IndexInfo(0, "", None, None, *counts).behind:
         yield [f"_{said}: {answer['index']['hint']}_"]
@@ -109,10 +109,10 @@ def _section(result: Mapping[str, Any]) -> Iterator[list[str]]:
     lines = visible("\n".join((*result.get("before", ()), body, *result.get("after", ())))).rstrip("\n").split("\n")
     fence = _fence(lines)
     yield [f"{fence}{result.get('language', '')}", *lines, fence]
-    around = [*_neighbour_lists(result)]
-    around += [f"- {site['relation']}: {_place_link(site)}{_tag(site)}" for site in result.get("definitions", ())]
-    if around:
-        yield around
+    relations = [*_neighbour_lists(result)]
+    relations += [f"- {site['relation']}: {_place_link(site)}{_tag(site)}" for site in result.get("definitions", ())]
+    if relations:
+        yield relations
 
 
 def _neighbour_lists(result: Mapping[str, Any]) -> Iterator[str]:
@@ -123,9 +123,9 @@ def _neighbour_lists(result: Mapping[str, Any]) -> Iterator[str]:
     for relation, (links, total) in lists.items():
         if relation == "counts" or not links:
             continue
-        named = ", ".join(_code(link if isinstance(link, str) else _link(link)) for link in links)
+        names = ", ".join(_code(link if isinstance(link, str) else _link(link)) for link in links)
         more = f" (+{total - len(links):,})" if total > len(links) else ""
-        yield f"- {relation.replace('_', ' ')}: {named}{more}"
+        yield f"- {relation.replace('_', ' ')}: {names}{more}"
 
 
 def _link(link: Mapping[str, Any]) -> str:

@@ -25,9 +25,9 @@ def trees(answer: OutlineAnswer) -> list[FileOutline]:
         own = items.setdefault(item.file, {})
         for id in (*item.above, item.id):
             own.setdefault(id, answer.around[id])
-    known = {path: (language, stale) for path, language, stale in answer.files}
-    paths = list(items) if answer.request.is_map else list(known)
-    return [FileOutline(path, *known[path], _nodes(items.get(path, {}))) for path in paths]
+    files = {path: (language, stale) for path, language, stale in answer.files}
+    paths = list(items) if answer.request.is_map else list(files)
+    return [FileOutline(path, *files[path], _nodes(items.get(path, {}))) for path in paths]
 
 
 def _nodes(items: dict[str, Definition]) -> tuple[Node, ...]:

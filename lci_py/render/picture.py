@@ -58,7 +58,7 @@ class Picture(NamedTuple):
     def colours(self) -> dict[str, str]:
         """Maps each reason for a call (the resolution step that found it) to a colour."""
         reasons = sorted({link.step for link in self.links})
-        return {reason: _COLOURS[place % len(_COLOURS)] for place, reason in enumerate(reasons)}
+        return {reason: _COLOURS[index % len(_COLOURS)] for index, reason in enumerate(reasons)}
 
 
 class _Canvas:
@@ -79,7 +79,7 @@ class _Canvas:
         ends = link.source, link.target
         other = self.links.get(ends)
         if other is not None:
-            surer = max(link, other, key=lambda one: one.confidence)
+            surer = max(link, other, key=lambda item: item.confidence)
             sites = tuple(sorted({*link.sites, *other.sites}))
             link = surer._replace(sites=sites, ambiguous=link.ambiguous and other.ambiguous)
         self.links[ends] = link
@@ -92,14 +92,14 @@ class _Canvas:
 def of_graph(answer: GraphAnswer) -> Picture:
     """The picture of callers, callees or a tree."""
     canvas = _Canvas()
-    asked = [canvas.place(place, "asked") for place in answer.targets]
+    targets = [canvas.place(place, "asked") for place in answer.targets]
     for item in answer.neighbours:
         id = canvas.place(item.place)
-        for target in [target for target in item.targets if target in asked] or asked[:1]:
+        for target in [target for target in item.targets if target in targets] or targets[:1]:
             ends = (id, target) if answer.command == "callers" else (target, id)
             canvas.link(Link(*ends, item.sites, item.step, item.confidence, item.ambiguous))
     for outside in answer.external:
-        _add_external(canvas, outside, asked)
+        _add_external(canvas, outside, targets)
     pending = list(reversed(answer.branches))
     for branch in pending:
         canvas.place(branch.place, "asked")
@@ -115,10 +115,10 @@ def of_graph(answer: GraphAnswer) -> Picture:
     return canvas.picture(f"{answer.command} {answer.query}", "; ".join(said))
 
 
-def _add_external(canvas: _Canvas, outside: External, asked: list[str]) -> None:
+def _add_external(canvas: _Canvas, outside: External, targets: list[str]) -> None:
     id = f"{EXTERNAL}:{outside.name}"
     canvas.nodes.setdefault(id, Node(id, outside.name, EXTERNAL, outside.file, min(outside.sites, default=1)))
-    for source in [one for one in asked if canvas.nodes[one].file == outside.file][:1]:
+    for source in [target for target in targets if canvas.nodes[target].file == outside.file][:1]:
         canvas.link(Link(source, id, outside.sites, EXTERNAL, 0.0, False))
 
 
@@ -150,8 +150,8 @@ def _add_hop(canvas: _Canvas, hop: Hop, ends: set[str], before: str) -> str:
 def of_affected(answer: AffectedAnswer) -> Picture:
     """The picture of `lci affected`."""
     canvas = _Canvas()
-    for one in answer.changed:
-        canvas.place(one.place, "changed", one.change)
+    for definition in answer.changed:
+        canvas.place(definition.place, "changed", definition.change)
     for role, reached in (("", answer.callers), ("test", answer.tests)):
         for each in reached:
             canvas.place(each.place, role, f"{plural(each.distance, 'call')} away, by {each.reason}")
@@ -191,15 +191,15 @@ def of_outline(answer: OutlineAnswer) -> Picture:
 def of_conflicts(answer: ConflictsAnswer) -> Picture:
     """The picture of `lci conflicts`: names with their definitions, and values with the locations that state them."""
     canvas = _Canvas()
-    for found in answer.results:
-        name = f"name:{found.qualified_name}:{found.definitions[0].file}:{found.definitions[0].line}"
-        first = found.definitions[0]
-        said = found.witness or ("the same text" if found.same_text else "")
-        canvas.nodes[name] = Node(name, found.qualified_name, "name", first.file, first.line, role="asked", note=said)
-        for site in found.definitions:
+    for item in answer.results:
+        name = f"name:{item.qualified_name}:{item.definitions[0].file}:{item.definitions[0].line}"
+        first = item.definitions[0]
+        said = item.witness or ("the same text" if item.same_text else "")
+        canvas.nodes[name] = Node(name, item.qualified_name, "name", first.file, first.line, role="asked", note=said)
+        for site in item.definitions:
             id = f"{site.branch or ''}:{site.file}:{site.line}"
-            canvas.nodes[id] = Node(id, found.qualified_name, found.kind, site.file, site.line, note=_condition(site))
-            canvas.link(Link(name, id, (), site.relation or found.relation, 1.0, False))
+            canvas.nodes[id] = Node(id, item.qualified_name, item.kind, site.file, site.line, note=_condition(site))
+            canvas.link(Link(name, id, (), site.relation or item.relation, 1.0, False))
     for conflict in answer.conflicts:
         _add_disagreement(canvas, conflict)
     rest = answer.total - answer.offset - len(answer.results)
@@ -223,8 +223,8 @@ def _add_disagreement(canvas: _Canvas, conflict: dict[str, Any]) -> None:
         canvas.link(Link(name, id, (), kind, 1.0, False))
 
 
-def by_file(picture: Picture, most: int) -> Picture:
-    """A copy of a picture with a node per file, and only the `most` pairs of files with the most calls between them."""
+def by_file(picture: Picture, limit: int) -> Picture:
+    """A copy of a picture with a node per file, with only the `limit` pairs of files with most calls between them."""
     canvas, counts = _Canvas(), Counter[tuple[str, str]]()
     file_of = {node.id: f"file:{node.file}" for node in picture.nodes}
     for link in picture.links:
@@ -232,14 +232,14 @@ def by_file(picture: Picture, most: int) -> Picture:
         if ends[0] != ends[1] and link.step != CONTAINS:
             canvas.link(link._replace(source=ends[0], target=ends[1]))
             counts[ends] += 1
-    kept = [ends for ends, _ in counts.most_common(most)]
-    canvas.nodes = {node.id: node for node in picture.nodes if any(node.id in ends for ends in kept)}
-    canvas.links = {ends: canvas.links[ends] for ends in kept}
-    left = f"the {most:,} pairs of files with most calls, of {len(counts):,}" if len(counts) > most else ""
-    return canvas.picture(picture.title, "; ".join(filter(None, (picture.note, left))), is_map=True)
+    pairs = [ends for ends, _ in counts.most_common(limit)]
+    canvas.nodes = {node.id: node for node in picture.nodes if any(node.id in ends for ends in pairs)}
+    canvas.links = {ends: canvas.links[ends] for ends in pairs}
+    note = f"the {limit:,} pairs of files with most calls, of {len(counts):,}" if len(counts) > limit else ""
+    return canvas.picture(picture.title, "; ".join(filter(None, (picture.note, note))), is_map=True)
 
 
 def texts(node: Node) -> list[str]:
     """The lines of a node's label: its name, and its location."""
-    place = visible_line(node.file) if node.kind == "file" else f"{visible_line(node.file)}:{node.line}"
-    return [*([visible_line(node.label)] if node.label else []), *([place] if node.kind != EXTERNAL else [])]
+    location = visible_line(node.file) if node.kind == "file" else f"{visible_line(node.file)}:{node.line}"
+    return [*([visible_line(node.label)] if node.label else []), *([location] if node.kind != EXTERNAL else [])]

@@ -25,16 +25,16 @@ def _files(parts: Parts) -> Iterator[tuple[str, int | None]]:
     """Yields (file, line) of each location; the line is None for a whole file."""
     command = parts.head.get("command", "search")
     if command == "affected":
-        yield from ((file, None) for file in sorted({found["file"] for found in parts.results}))
+        yield from ((file, None) for file in sorted({result["file"] for result in parts.results}))
     elif command == "history":
         yield parts.head["target"]["file"], parts.head["target"]["line"]
     else:
-        for found in parts.results:
-            if "relation" in found:
+        for result in parts.results:
+            if "relation" in result:
                 own = (None, parts.tail()["index"]["branch"])
-                found = {**found, "definitions": [site for site in found["definitions"] if site["branch"] in own]}
-            for file, line, _, _ in _places(found, command):
-                yield file, found.get("match_line") or line
+                result = {**result, "definitions": [site for site in result["definitions"] if site["branch"] in own]}
+            for file, line, _, _ in _places(result, command):
+                yield file, result.get("match_line") or line
         tail = parts.tail()
         for conflict in tail["conflicts"] if "by_relation" in tail else ():
             yield from ((source, None) for source in conflict.get("sources", ()))
@@ -49,50 +49,50 @@ def vimgrep(parts: Parts) -> Iterator[str]:
     callers = parts.head["callers"] if command == "affected" else ()
     return _each_once(
         f"{visible_path(file)}:{line or 1}:{column}: {visible_line(text)}".rstrip()
-        for found in (*callers, *parts.results)
-        for file, line, column, text in _places(found, command)
+        for result in (*callers, *parts.results)
+        for file, line, column, text in _places(result, command)
     )
 
 
 def _each_once(places: Iterable[str]) -> Iterator[str]:
     seen = set()
-    for place in places:
-        if place not in seen:
-            seen.add(place)
-            yield place + "\n"
+    for location in places:
+        if location not in seen:
+            seen.add(location)
+            yield location + "\n"
 
 
-def _places(found: dict[str, Any], command: str) -> Iterator[tuple[str, int | None, int, str]]:
-    """Yields (file, line, column, text) for each location of a result; `found` is the JSON of the result."""
+def _places(result: dict[str, Any], command: str) -> Iterator[tuple[str, int | None, int, str]]:
+    """Yields (file, line, column, text) for each location of a result; `result` is the JSON of the result."""
     if command in ("grep", "refs"):
-        yield found["file"], found["line"], found.get("column", 1), found["text"].expandtabs(4).strip()
+        yield result["file"], result["line"], result.get("column", 1), result["text"].expandtabs(4).strip()
     elif command == "callers":
-        yield from ((found["file"], line, 1, _name(found)) for line in found["sites"])
+        yield from ((result["file"], line, 1, _name(result)) for line in result["sites"])
     elif command == "path":
         before: dict[str, Any] = {}
-        for place in found["places"]:
-            if before and place.get("sites"):
-                called = place.get("external") or _name(place)
-                yield before["file"], place["sites"][0], 1, f"{_name(before)} calls {called}"
-            before = place
+        for hop in result["places"]:
+            if before and hop.get("sites"):
+                called = hop.get("external") or _name(hop)
+                yield before["file"], hop["sites"][0], 1, f"{_name(before)} calls {called}"
+            before = hop
         if "file" in before:
             yield before["file"], before["line"], 1, _name(before)
     elif command == "outline":
-        rest = list(reversed(found["definitions"]))
+        rest = list(reversed(result["definitions"]))
         while rest:  # not by recursion: definitions may be nested as deep as the file likes
             node = rest.pop()
-            yield found["file"], node["line"], 1, _name(node)
+            yield result["file"], node["line"], 1, _name(node)
             rest += reversed(node["children"])
-    elif "relation" in found:  # of conflicts
-        for site in found["definitions"]:
+    elif "relation" in result:  # of conflicts
+        for site in result["definitions"]:
             condition = f" ({site['build_tag']})" if site.get("build_tag") else ""
-            yield site["file"], site["line"], 1, f"{site['relation']}: {_name(found)}{condition}"
+            yield site["file"], site["line"], 1, f"{site['relation']}: {_name(result)}{condition}"
     else:
-        yield found["file"], found.get("line"), 1, _name(found)
+        yield result["file"], result.get("line"), 1, _name(result)
 
 
-def _name(found: dict[str, Any]) -> str:
+def _name(result: dict[str, Any]) -> str:
     """The kind and name of a definition, then its signature."""
-    name = found.get("qualified_name") or found.get("symbol") or ""
-    signature = " ".join((found.get("signature") or "").split())
-    return "  ".join(filter(None, (f"{found.get('kind', '')} {name}".strip(), signature)))
+    name = result.get("qualified_name") or result.get("symbol") or ""
+    signature = " ".join((result.get("signature") or "").split())
+    return "  ".join(filter(None, (f"{result.get('kind', '')} {name}".strip(), signature)))

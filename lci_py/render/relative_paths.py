@@ -53,8 +53,8 @@ def _out_of_workspace(root: Path, folder: str) -> _Move:
 
 def seen_from(answer: A, root: Path, folder: str) -> A:
     """A copy of any command's answer with every path relative to `folder`; its request is unchanged."""
-    found: A = _mover(_move(root, folder))(answer)
-    return found
+    result: A = _mover(_move(root, folder))(answer)
+    return result
 
 
 def _mover(move: _Move) -> Callable[[Any], Any]:

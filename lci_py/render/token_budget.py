@@ -25,9 +25,9 @@ def tokens(text: str) -> int:
     return -(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN)
 
 
-def largest(most: int, fits: Callable[[int], bool], least: int = 0) -> int:
-    """The largest size up to `most` that fits, or `least` if none fits. Sizes below a fitting size must fit, too."""
-    low, high = least, most
+def largest(maximum: int, fits: Callable[[int], bool], minimum: int = 0) -> int:
+    """The largest size up to `maximum` that fits, or `minimum` if none fits. Below a size that fits, all must fit."""
+    low, high = minimum, maximum
     while low < high:
         middle = (low + high + 1) // 2
         if fits(middle):
@@ -38,18 +38,18 @@ def largest(most: int, fits: Callable[[int], bool], least: int = 0) -> int:
 
 
 def fitted(
-    answer: A, max_tokens: int, cost: Callable[[A], int], size: int, first: Callable[[int], A], least: int = 1
+    answer: A, max_tokens: int, cost: Callable[[A], int], size: int, first: Callable[[int], A], minimum: int = 1
 ) -> A:
     """The whole answer if it fits, else as many of its first results (`size` in number) as fit.
 
     Args:
         cost: Counts the tokens of an answer as printed.
         first: Returns the answer with only its first results, given their number.
-        least: The number of results kept whatever the budget: an empty answer would say that nothing was found.
+        minimum: The number of results kept whatever the budget: an empty answer would say that nothing was found.
     """
     if cost(answer) <= max_tokens:
         return answer
-    return first(largest(size, lambda count: cost(first(count)) <= max_tokens, min(least, size)))
+    return first(largest(size, lambda count: cost(first(count)) <= max_tokens, min(minimum, size)))
 
 
 def head(text: str, max_tokens: int) -> str:
@@ -58,10 +58,10 @@ def head(text: str, max_tokens: int) -> str:
     if tokens(text) <= max_tokens:
         return text
 
-    def part(kept: int) -> str:
-        return "".join((*lines[:kept], f"cut to {max_tokens:,} tokens: {len(lines) - kept:,} lines dropped\n"))
+    def part(count: int) -> str:
+        return "".join((*lines[:count], f"cut to {max_tokens:,} tokens: {len(lines) - count:,} lines dropped\n"))
 
-    return part(largest(len(lines) - 1, lambda kept: tokens(part(kept)) <= max_tokens, 1))
+    return part(largest(len(lines) - 1, lambda count: tokens(part(count)) <= max_tokens, 1))
 
 
 def cut(answer: Answer, max_tokens: int, cost: Callable[[Answer], int]) -> Answer:
@@ -82,10 +82,10 @@ def cut(answer: Answer, max_tokens: int, cost: Callable[[Answer], int]) -> Answe
     lighter = list(_lighter(answer))
     steps = len(lighter) - 1
 
-    def part(kept: int) -> Answer:
-        return _with_note(answer, lighter[steps - kept], max_tokens)
+    def part(count: int) -> Answer:
+        return _with_note(answer, lighter[steps - count], max_tokens)
 
-    return part(largest(steps, lambda kept: cost(part(kept)) <= max_tokens))
+    return part(largest(steps, lambda count: cost(part(count)) <= max_tokens))
 
 
 def _lighter(answer: Answer) -> Iterator[tuple[list[Result], int]]:
@@ -100,9 +100,9 @@ def _lighter(answer: Answer) -> Iterator[tuple[list[Result], int]]:
     )
     for light in lights:
         for i in range(len(results) - 1, -1, -1):
-            found = light(results[i])
-            if found != results[i]:
-                results[i] = found
+            lighter = light(results[i])
+            if lighter != results[i]:
+                results[i] = lighter
                 yield list(results), conflicts
     while len(results) > 1:
         results.pop()
@@ -112,9 +112,9 @@ def _lighter(answer: Answer) -> Iterator[tuple[list[Result], int]]:
         yield list(results), conflicts
 
 
-def _with_note(answer: Answer, kept: tuple[list[Result], int], max_tokens: int) -> Answer:
-    """The answer shortened to `kept` (from `_lighter`), with the numbers of dropped results, snippets and so on."""
-    results, conflicts = kept
+def _with_note(answer: Answer, part: tuple[list[Result], int], max_tokens: int) -> Answer:
+    """The answer shortened to `part` (from `_lighter`), with the numbers of dropped results, snippets and so on."""
+    results, conflicts = part
     both = list(zip(results, answer.results, strict=False))
     dropped = len(answer.results) - len(results)
     others = {
@@ -133,12 +133,12 @@ def _with_note(answer: Answer, kept: tuple[list[Result], int], max_tokens: int) 
     )
 
 
-def chosen(sites: Sequence[DefinitionSite], own: tuple[str, int] | None, most: int | None) -> Sequence[DefinitionSite]:
-    """The first `most` definitions, in order; the active definition and the one at `own` are always among them."""
-    if most is None or len(sites) <= most:
+def chosen(sites: Sequence[DefinitionSite], own: tuple[str, int] | None, limit: int | None) -> Sequence[DefinitionSite]:
+    """The first `limit` definitions, in order; the active definition and the one at `own` are always among them."""
+    if limit is None or len(sites) <= limit:
         return sites
     ranked = sorted(range(len(sites)), key=lambda i: not (sites[i].active or own == (sites[i].file, sites[i].line)))
-    return [sites[i] for i in sorted(ranked[:most])]
+    return [sites[i] for i in sorted(ranked[:limit])]
 
 
 def _fewer_definitions(result: Result) -> Result:
@@ -165,7 +165,7 @@ def cut_shares(answer: ShowAnswer, max_tokens: int, cost: Callable[[ShowAnswer],
     """
     if cost(answer) <= max_tokens:
         return answer
-    share = largest(max_tokens, lambda room: cost(_with_share(answer, room, max_tokens)) <= max_tokens, least=-1)
+    share = largest(max_tokens, lambda room: cost(_with_share(answer, room, max_tokens)) <= max_tokens, minimum=-1)
     if share >= 0:
         return _with_share(answer, share, max_tokens)
     return _fewer(_with_share(answer, 0, max_tokens), cost, max_tokens)
@@ -198,19 +198,19 @@ def _shorten(item: ShownCode, room: int) -> ShownCode:
     above = item.line - item.start if item.symbol is not None else 0
     if 0 < above < len(item.lines):
         item = item._replace(lines=item.lines[above:], start=item.line, left_above=above)
-    kept = 0
+    count = 0
     for line in item.lines:
         room -= len(line.encode()) + 1
         if room < 0:
             break
-        kept += 1
-    return item._replace(lines=item.lines[:kept], left_out=len(item.lines) - kept, callers=None, callees=None)
+        count += 1
+    return item._replace(lines=item.lines[:count], left_out=len(item.lines) - count, callers=None, callees=None)
 
 
-def _fewer(least: ShowAnswer, cost: Callable[[ShowAnswer], int], max_tokens: int) -> ShowAnswer:
-    """As many first results as fit, of an answer (`least`) whose results cannot be shortened further."""
+def _fewer(light: ShowAnswer, cost: Callable[[ShowAnswer], int], max_tokens: int) -> ShowAnswer:
+    """As many first results as fit, of an answer (`light`) whose results cannot be shortened further."""
 
     def first(count: int) -> ShowAnswer:
-        return least._replace(results=least.results[:count], dropped=(*least.results[count:], *least.dropped))
+        return light._replace(results=light.results[:count], dropped=(*light.results[count:], *light.dropped))
 
-    return fitted(least, max_tokens, cost, len(least.results), first)
+    return fitted(light, max_tokens, cost, len(light.results), first)

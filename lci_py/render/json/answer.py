@@ -44,21 +44,21 @@ class Parts(NamedTuple):
 
     def whole(self, fields: Sequence[str] = ()) -> dict[str, Any]:
         """The complete JSON object of an answer; if `fields` are given, each result has only those keys."""
-        results = [_chosen(found, fields) for found in self.results]
-        found: dict[str, Any] = lean({**_VERSION, **self.head, self.key: results, **self.tail()})
-        return found
+        results = [_chosen(result, fields) for result in self.results]
+        result: dict[str, Any] = lean({**_VERSION, **self.head, self.key: results, **self.tail()})
+        return result
 
     def lines(self, fields: Sequence[str] = ()) -> Iterator[str]:
         """Lines of JSON: one for each result, then ``{"summary": …}`` with all other keys."""
-        for found in self.results:
-            yield dumps(lean(_chosen(found, fields)))
+        for result in self.results:
+            yield dumps(lean(_chosen(result, fields)))
         yield dumps({"summary": lean({**_VERSION, **self.head, **self.tail()})})
 
 
-def _chosen(found: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]:
+def _chosen(result: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]:
     if not fields:
-        return found
-    whole = {"qualified_name": found.get("symbol"), **found}
+        return result
+    whole = {"qualified_name": result.get("symbol"), **result}
     return {key: whole[key] for key in fields if key in whole}
 
 
@@ -85,12 +85,12 @@ def of_fleet(parts: Parts) -> Parts:
 def _with_repositories(value: Any) -> Any:
     """A copy of a JSON value in which each key `file` is preceded by a key `repository`, the first part of the path."""
     if isinstance(value, dict):
-        found: dict[str, Any] = {}
+        copy: dict[str, Any] = {}
         for key, item in value.items():
             if key == "file" and isinstance(item, str):
-                found["repository"] = item.partition("/")[0]
-            found[key] = _with_repositories(item)
-        return found
+                copy["repository"] = item.partition("/")[0]
+            copy[key] = _with_repositories(item)
+        return copy
     if isinstance(value, (list, tuple)):
         return [_with_repositories(item) for item in value]
     return value
@@ -137,15 +137,15 @@ def fields(value: Any, names: str) -> dict[str, Any]:
         names: The names, separated by blanks. A `?` after a name says that false and 0 are left out (null).
             `qualified_name` stands for the name, and also for the qualified name if that differs.
     """
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name in names.split():
         if name == "qualified_name":
-            found |= names_of(value.symbol, value.qualified_name)
+            values |= names_of(value.symbol, value.qualified_name)
         elif name.endswith("?"):
-            found[name[:-1]] = getattr(value, name[:-1]) or None
+            values[name[:-1]] = getattr(value, name[:-1]) or None
         else:
-            found[name] = round_floats(getattr(value, name))
-    return found
+            values[name] = round_floats(getattr(value, name))
+    return values
 
 
 def index_object(info: IndexInfo) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def _graph(graph: GraphContext, file: str, *, linked: bool) -> dict[str, Any]:
         ]
     # The lists hold only the first few; the counts are of all.
     lists["counts"] = {
-        relation: count for relation, listed in lists.items() if (count := graph.counts.get(relation, 0)) > len(listed)
+        relation: count for relation, items in lists.items() if (count := graph.counts.get(relation, 0)) > len(items)
     }
     return lists
 
@@ -233,12 +233,12 @@ def result_object(
 
 def _plan(plan: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a search plan that depends on the query: its intent, its rewrites, and the dropped requirements."""
-    found = {key: plan.get(key) for key in _PLAN}
+    result = {key: plan.get(key) for key in _PLAN}
     if plan.get("rung") not in (None, *plan.get("ladder", ())[:1]):
-        found["rung"] = plan["rung"]
+        result["rung"] = plan["rung"]
     if plan.get("command"):
-        found["command"] = plan["command"]
-    return found
+        result["command"] = plan["command"]
+    return result
 
 
 def search(
@@ -250,7 +250,7 @@ def search(
         "plan": round_floats(answer.plan if explain or answer.plan is None else _plan(answer.plan)),
         "degraded": [d._asdict() for d in answer.degraded],
         "confidence": None if answer.confidence is None else answer.confidence._asdict(),
-        "hints": [_hint(one) for one in answer.hints],
+        "hints": [_hint(hint) for hint in answer.hints],
         "conflicts": round_floats(answer.conflicts),
         "trace": round_floats(answer.trace),
         "explain_file": round_floats(_named_once(answer.explain_file)),
@@ -260,13 +260,13 @@ def search(
         "truncated": round_floats(answer.truncated),
     }
     head = {"query": answer.query, "mode": answer.mode}
-    results = (result_object(found, doc=doc, linked=linked, signature=signature) for found in answer.results)
+    results = (result_object(result, doc=doc, linked=linked, signature=signature) for result in answer.results)
     return Parts(head, results, lambda: tail)
 
 
 def _hint(hint: Hint) -> dict[str, Any]:
-    place = {"file": hint.file, "line": hint.line} if hint.file else {}
-    return {"kind": hint.kind, "command": hint.command, "reason": hint.reason, **place}
+    location = {"file": hint.file, "line": hint.line} if hint.file else {}
+    return {"kind": hint.kind, "command": hint.command, "reason": hint.reason, **location}
 
 
 def error_object(error: LciError) -> dict[str, Any]:
@@ -291,6 +291,6 @@ def dry_run_object(files: list[FileEntry], skipped: list[Skip], rules: Mapping[s
     }
 
 
-def plain_object(found: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON of a command about the index itself: the schema version, then the keys of `found`."""
-    return {"schema_version": SCHEMA_VERSION, **lean(round_floats(found))}
+def plain_object(report: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON of a command about the index itself: the schema version, then the keys of `report`."""
+    return {"schema_version": SCHEMA_VERSION, **lean(round_floats(report))}

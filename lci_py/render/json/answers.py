@@ -64,7 +64,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
 
 def explore(answer: ExploreAnswer) -> Parts:
     """The JSON of `lci explore`."""
-    request, left = answer.request, len(answer.left_out)
+    request, count = answer.request, len(answer.left_out)
     head = {
         "command": "explore",
         "query": request.question,
@@ -78,8 +78,8 @@ def explore(answer: ExploreAnswer) -> Parts:
     targets = [f"{piece.file}:{piece.line}" for piece in answer.left_out[:3]]
     tail = {
         "total": answer.total,
-        "has_more": bool(left),
-        "left_out": {"pieces": left, "targets": targets} if left else None,
+        "has_more": bool(count),
+        "left_out": {"pieces": count, "targets": targets} if count else None,
         "max_tokens": request.max_tokens,
         "index": index_object(answer.info),
         "degraded": [item._asdict() for item in answer.degraded],
@@ -110,36 +110,38 @@ def reason(piece: Piece) -> str:
 def show(answer: ShowAnswer) -> Parts:
     """The JSON of `lci show`."""
     head = {"command": "show", "targets": [{"target": target, "total": total} for target, total in answer.totals]}
-    shown = answer.offset + len(answer.results) + len(answer.dropped)
+    end = answer.offset + len(answer.results) + len(answer.dropped)
     budget = {
         "max_tokens": answer.max_tokens,
         "results_dropped": len(answer.dropped),
         "lines_dropped": sum(item.left_out + item.left_above for item in answer.results),
     }
     tail = {
-        **counted(answer.total, bool(answer.dropped) or answer.total > shown, answer.info),
-        "unknown": [{"target": one.target, "message": one.message, "near": list(one.near)} for one in answer.unknown],
+        **counted(answer.total, bool(answer.dropped) or answer.total > end, answer.info),
+        "unknown": [
+            {"target": miss.target, "message": miss.message, "near": list(miss.near)} for miss in answer.unknown
+        ],
         "truncated": None if answer.max_tokens is None else budget,
     }
     return Parts(head, (_shown_code(item, answer.request) for item in answer.results), lambda: tail)
 
 
 def _shown_code(item: ShownCode, request: ShowRequest) -> dict[str, Any]:
-    found = fields(item, "target id file line end_line qualified_name kind language signature doc")
+    result = fields(item, "target id file line end_line qualified_name kind language signature doc")
     if item.symbol is None or not (request.signature or request.doc):
-        found |= {"text_line": item.start, "text": "\n".join(item.lines)}
+        result |= {"text_line": item.start, "text": "\n".join(item.lines)}
     if item.left_out:
         rest = item.start + len(item.lines)
-        found["left_out"] = {"lines": item.left_out, "target": f"{item.file}:{rest}-{rest + item.left_out - 1}"}
+        result["left_out"] = {"lines": item.left_out, "target": f"{item.file}:{rest}-{rest + item.left_out - 1}"}
     if item.left_above:
         target = f"{item.file}:{item.start - item.left_above}-{item.start - 1}"
-        found["left_above"] = {"lines": item.left_above, "target": target}
+        result["left_above"] = {"lines": item.left_above, "target": target}
     if item.stale:
-        found["stale"] = True
+        result["stale"] = True
     for key, calls in (("callers", item.callers), ("callees", item.callees)):
         if calls is not None:
-            found[key] = _calls(calls)
-    return found
+            result[key] = _calls(calls)
+    return result
 
 
 def _calls(calls: Calls) -> dict[str, Any]:
@@ -156,18 +158,18 @@ def outline(answer: OutlineAnswer) -> Parts:
     # A key `query` stays where it is empty, as that of a search does.
     query = {"query": answer.request.query} if answer.request.query else {}
     head = {"command": "outline", "map": answer.request.is_map, **query}
-    left = answer.total - answer.offset - len(answer.results)
-    cut = None if answer.max_tokens is None else {"max_tokens": answer.max_tokens, "definitions_dropped": left}
-    tail = {**counted(answer.total, left > 0, answer.info), "truncated": cut}
+    rest = answer.total - answer.offset - len(answer.results)
+    cut = None if answer.max_tokens is None else {"max_tokens": answer.max_tokens, "definitions_dropped": rest}
+    tail = {**counted(answer.total, rest > 0, answer.info), "truncated": cut}
     return Parts(head, map(_outlined_file, trees(answer)), lambda: tail)
 
 
-def _outlined_file(found: FileOutline) -> dict[str, Any]:
+def _outlined_file(file: FileOutline) -> dict[str, Any]:
     return {
-        "file": found.path,
-        "language": found.language,
-        "definitions": [_node(node) for node in found.nodes],
-        "stale": found.stale or None,
+        "file": file.path,
+        "language": file.language,
+        "definitions": [_node(node) for node in file.nodes],
+        "stale": file.stale or None,
     }
 
 
@@ -198,21 +200,21 @@ def _matching_lines(answer: GrepAnswer) -> Iterator[dict[str, Any]]:
         texts = {line.number: line.text for line in file.lines} if before or after else {}
         for line in file.lines:
             if line.matches:
-                found = _line(file, line)
+                match = _line(file, line)
                 if texts:
                     numbers = range(line.number - before, line.number), range(line.number + 1, line.number + after + 1)
                     above, below = ([texts[number] for number in some if number in texts] for some in numbers)
-                    found |= {"before": above, "after": below}
-                yield found
+                    match |= {"before": above, "after": below}
+                yield match
 
 
 def _line(file: FileLines, line: Line) -> dict[str, Any]:
     first, *more = line.spans or ((0, 0),)
     match = {"column": first[0] + 1, "match": line.text[first[0] : first[1]]} if line.spans else {}
     enclosing: dict[str, Any] = {}
-    if around := line.around:
-        place = {"kind": around.kind, "line": around.line, "end_line": around.end_line}
-        enclosing = {"id": around.id, **names_of(around.symbol, around.qualified_name), **place}
+    if outer := line.around:
+        span = {"kind": outer.kind, "line": outer.line, "end_line": outer.end_line}
+        enclosing = {"id": outer.id, **names_of(outer.symbol, outer.qualified_name), **span}
     return {
         "file": file.path, "line": line.number, **match, "text": line.text, "language": file.language,
         "enclosing": enclosing,
@@ -225,7 +227,8 @@ def files(answer: FilesAnswer) -> Parts:
     """The JSON of `lci files`."""
     request = answer.request
     results = (
-        {"file": one.file, "language": one.language, "line": request.line, "uses": one.uses} for one in answer.results
+        {"file": file.file, "language": file.language, "line": request.line, "uses": file.uses}
+        for file in answer.results
     )
     tail = {
         **counted(answer.total, answer.total > request.offset + len(answer.results), answer.info),
@@ -237,19 +240,19 @@ def files(answer: FilesAnswer) -> Parts:
 def similar(answer: SimilarAnswer) -> Parts:
     """The JSON of `lci similar`."""
     request = answer.request
-    place = ":".join(map(str, request.place)) if request.place else None
-    head = {"command": "similar", "query": request.name or place or ""}
+    location = ":".join(map(str, request.place)) if request.place else None
+    head = {"command": "similar", "query": request.name or location or ""}
     more = answer.total > request.offset + len(answer.results)
     tail = counted(answer.total, more, answer.info)
     return Parts(head, map(_likeness, answer.results), lambda: tail)
 
 
-def _likeness(one: Likeness) -> dict[str, Any]:
-    symbol = one.qualified_name.rpartition(".")[2]
-    found: dict[str, Any] = {**one._asdict(), **names_of(symbol, one.qualified_name)}
-    if one.qualified_name == symbol:
-        del found["qualified_name"]
-    return {key: round_floats(value) for key, value in found.items() if value is not False}
+def _likeness(likeness: Likeness) -> dict[str, Any]:
+    symbol = likeness.qualified_name.rpartition(".")[2]
+    result: dict[str, Any] = {**likeness._asdict(), **names_of(symbol, likeness.qualified_name)}
+    if likeness.qualified_name == symbol:
+        del result["qualified_name"]
+    return {key: round_floats(value) for key, value in result.items() if value is not False}
 
 
 def history(answer: HistoryAnswer) -> Parts:
@@ -258,7 +261,7 @@ def history(answer: HistoryAnswer) -> Parts:
     tail = {
         **counted(answer.total, answer.total > answer.request.offset + len(answer.results), answer.info),
         "first": None if answer.first is None else _commit(answer.first._replace(patch="")),
-        "changed_together": [round_floats(one._asdict()) for one in answer.companions],
+        "changed_together": [round_floats(companion._asdict()) for companion in answer.companions],
         "other_definitions": [place_object(place) for place in answer.others],
         "uncommitted": answer.uncommitted or None,
         "incomplete": True if answer.incomplete else None,
@@ -266,8 +269,8 @@ def history(answer: HistoryAnswer) -> Parts:
     return Parts(head, map(_commit, answer.results), lambda: tail)
 
 
-def _commit(one: Commit) -> dict[str, Any]:
-    return {"commit": one.id, **fields(one, "date author subject added removed file patch")}
+def _commit(commit: Commit) -> dict[str, Any]:
+    return {"commit": commit.id, **fields(commit, "date author subject added removed file patch")}
 
 
 #: Other meanings of a name that are listed.
@@ -283,13 +286,13 @@ def graph(answer: GraphAnswer) -> Parts:
         "direction": answer.direction,
         "depth": None if answer.direction is None else answer.depth,
     }
-    shown, places = answer.offset + len(answer.references) + len(answer.neighbours), answer.places_left_out
+    end, places = answer.offset + len(answer.references) + len(answer.neighbours), answer.places_left_out
     budget = {"places_dropped": places, "max_tokens": answer.max_tokens}
     tail = {
         "external": [fields(item, "name file sites imported?") for item in answer.external]
         if answer.command == "callees"
         else None,
-        **counted(answer.total, places > 0 if answer.command == "tree" else answer.total > shown, answer.index),
+        **counted(answer.total, places > 0 if answer.command == "tree" else answer.total > end, answer.index),
         "unresolved_uses": answer.unresolved_uses if answer.command != "refs" else None,
         "dispatch": [through_object(item) for item in answer.through],
         "mentions": [f"{file}:{line}" for file, line in answer.mentions],
@@ -316,8 +319,8 @@ def other_meanings(others: Sequence[OtherMeaning]) -> dict[str, Any]:
     """Keys for other meanings of an ambiguous name: the first meanings, and their total number if there are more."""
     if not others:
         return {}
-    found: dict[str, Any] = {"other_meanings": [other._asdict() for other in others[:_OTHERS]]}
-    return found | ({"other_meanings_total": len(others)} if len(others) > _OTHERS else {})
+    result: dict[str, Any] = {"other_meanings": [other._asdict() for other in others[:_OTHERS]]}
+    return result | ({"other_meanings_total": len(others)} if len(others) > _OTHERS else {})
 
 
 def place_object(place: Place) -> dict[str, Any]:
@@ -351,8 +354,8 @@ def _branch(branch: Branch) -> dict[str, Any]:
 
 def _reference(item: Reference) -> dict[str, Any]:
     enclosing = place_object(item.enclosing) if item.enclosing is not None else None
-    found = fields(item, "file line column role text language")
-    return {**found, "enclosing": enclosing, "stale": item.stale or None}
+    result = fields(item, "file line column role text language")
+    return {**result, "enclosing": enclosing, "stale": item.stale or None}
 
 
 def chains(answer: PathAnswer) -> Parts:
@@ -401,18 +404,20 @@ def affected(answer: AffectedAnswer) -> Parts:
     head = {
         "command": "affected",
         **(since if request.files is None else {"files": list(request.files)}),
-        "changed": [{**place_object(one.place), "change": one.change} for one in answer.changed],
-        "callers": [_reached_object(one) for one in answer.callers],
+        "changed": [{**place_object(item.place), "change": item.change} for item in answer.changed],
+        "callers": [_reached_object(item) for item in answer.callers],
     }
     changes, tests, callers = answer.dropped
     dropped = {"changed_dropped": changes, "results_dropped": tests, "callers_dropped": callers}
     tail = {
-        "test_files": sorted({one.place.file for one in answer.tests}),
+        "test_files": sorted({item.place.file for item in answer.tests}),
         "by_name_files": list(answer.by_name),
-        "nearest_tests": [] if any(one.reached for one in answer.tests) else [one.place.file for one in answer.tests],
+        "nearest_tests": []
+        if any(item.reached for item in answer.tests)
+        else [item.place.file for item in answer.tests],
         "total": len(answer.tests) + tests,
         "has_more": tests > 0,
-        "dispatch": [through_object(one) for one in answer.through],
+        "dispatch": [through_object(item) for item in answer.through],
         "uncompared": list(answer.uncompared),
         "index": index_object(answer.info),
         "truncated": None if answer.max_tokens is None else {"max_tokens": answer.max_tokens, **dropped},
@@ -420,8 +425,8 @@ def affected(answer: AffectedAnswer) -> Parts:
     return Parts(head, map(_reached_object, answer.tests), lambda: tail)
 
 
-def _reached_object(one: AffectedDefinition) -> dict[str, Any]:
-    return {**place_object(one.place), **fields(one, "distance reason")}
+def _reached_object(definition: AffectedDefinition) -> dict[str, Any]:
+    return {**place_object(definition.place), **fields(definition, "distance reason")}
 
 
 def unused(answer: UnusedAnswer) -> Parts:
@@ -431,9 +436,9 @@ def unused(answer: UnusedAnswer) -> Parts:
     return Parts({"command": "unused"}, map(_unused, answer.results), lambda: tail)
 
 
-def _unused(one: Unused) -> dict[str, Any]:
-    mention = {"mention": one.mention._asdict()} if one.mention is not None else {}
-    return {**place_object(one.place), **fields(one, "signature certainty reason"), **mention}
+def _unused(definition: Unused) -> dict[str, Any]:
+    mention = {"mention": definition.mention._asdict()} if definition.mention is not None else {}
+    return {**place_object(definition.place), **fields(definition, "signature certainty reason"), **mention}
 
 
 def conflicts(answer: ConflictsAnswer) -> Parts:
@@ -450,13 +455,13 @@ def conflicts(answer: ConflictsAnswer) -> Parts:
     return Parts({}, map(_conflict, answer.results), lambda: tail)
 
 
-def _conflict(found: Conflict) -> dict[str, Any]:
+def _conflict(conflict: Conflict) -> dict[str, Any]:
     return {
-        **fields(found, "qualified_name kind language relation"),
+        **fields(conflict, "qualified_name kind language relation"),
         # A symbol that exists on one branch only may have a single definition, which contradicts nothing.
-        "conflict": len(found.definitions) > 1 or None,
-        "definitions": [site_object(site) for site in found.definitions],
-        **fields(found, "same_text? witness missing_on"),
+        "conflict": len(conflict.definitions) > 1 or None,
+        "definitions": [site_object(site) for site in conflict.definitions],
+        **fields(conflict, "same_text? witness missing_on"),
     }
 
 

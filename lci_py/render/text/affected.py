@@ -48,12 +48,12 @@ def render(answer: AffectedAnswer, page: Page, *, footer: bool = True, each: boo
     more = f", the nearest {len(nearest)}{layout.words(': -v lists all', '')}" if rest and not callers else ""
     table = Table(layout, 0)
     of_tests = (
-        table.lines([place_row(one.place, _reason_words(one)) for one in answer.tests], "dim") if each else iter(files)
+        table.lines([place_row(row.place, _reason_words(row)) for row in answer.tests], "dim") if each else iter(files)
     )
     parts = [
         (
             f"changed: {len(answer.changed) + changes:,}",
-            table.lines([place_row(one.place, one.change.replace("modified", "")) for one in answer.changed], "dim"),
+            table.lines([place_row(row.place, row.change.replace("modified", "")) for row in answer.changed], "dim"),
         ),
         (
             f"tests: {len(answer.tests) + tests:,}" + ("" if tests else f" in {plural(len(files), 'file')}"),
@@ -61,7 +61,7 @@ def render(answer: AffectedAnswer, page: Page, *, footer: bool = True, each: boo
         ),
         (
             f"callers: {len(answer.callers) + callers:,}{more}",
-            table.lines(_group_by_file([place_row(one.place, _reason_words(one)) for one in nearest], layout), "dim"),
+            table.lines(_group_by_file([place_row(row.place, _reason_words(row)) for row in nearest], layout), "dim"),
         ),
     ]
     for label, lines in parts:
@@ -76,20 +76,20 @@ def render(answer: AffectedAnswer, page: Page, *, footer: bool = True, each: boo
     if untested := no_test(answer):
         page.warning(untested)
     if answer.max_tokens is not None:
-        left = [plural(count, noun) for count, noun in zip(answer.dropped, _NOUNS, strict=True) if count]
-        note = f"cut to {answer.max_tokens:,} tokens: {', '.join(left)} left out"
-        shown = len(answer.changed) + len(answer.tests) + len(answer.callers)
-        note += layout.words("", f"; offset {answer.offset + shown} goes on")
+        counts = [plural(count, noun) for count, noun in zip(answer.dropped, _NOUNS, strict=True) if count]
+        note = f"cut to {answer.max_tokens:,} tokens: {', '.join(counts)} left out"
+        size = len(answer.changed) + len(answer.tests) + len(answer.callers)
+        note += layout.words("", f"; offset {answer.offset + size} goes on")
         page.warning(note)
     if answer.uncompared:
         names = ", ".join(map(visible_line, answer.uncompared))
         note = f"not compared, without git or without {visible_line(answer.request.revision)}: {names}"
         page.warning(note)
     if footer and (layout.width is not None or not answer.changed or answer.info.behind):
-        named = bool(answer.changed) and answer.commit is None  # a definition; of a revision there is its commit
+        is_def = bool(answer.changed) and answer.commit is None  # a definition; a revision has a commit
         since = (
             f" since {visible_line(answer.request.revision)}"
-            if answer.request.files is None and answer.request.diff is None and not named
+            if answer.request.files is None and answer.request.diff is None and not is_def
             else ""
         )
         count = len(answer.changed) + changes
@@ -99,7 +99,7 @@ def render(answer: AffectedAnswer, page: Page, *, footer: bool = True, each: boo
 
 def no_test(answer: AffectedAnswer) -> str:
     """A sentence that says that no test reaches the changes; "" if a test does, or nothing has changed."""
-    if not answer.changed or any(one.reached for one in answer.tests) or any(answer.dropped):
+    if not answer.changed or any(test.reached for test in answer.tests) or any(answer.dropped):
         return ""
     return "no test reaches this by calls" + ("; those listed share words with it" if answer.tests else "")
 
@@ -108,28 +108,28 @@ def _by_file(tests: Sequence[AffectedDefinition], layout: Layout) -> list[str]:
     """A line for each test file, with its nearest test and the number of its tests; the nearest files first."""
     style = layout.style
     files: dict[str, list[AffectedDefinition]] = {}
-    for one in tests:
-        files.setdefault(one.place.file, []).append(one)
+    for test in tests:
+        files.setdefault(test.place.file, []).append(test)
     lines: list[str] = []
     for path, own in files.items():
-        count = sum(one.place.kind != FILE_KIND for one in own)
+        count = sum(test.place.kind != FILE_KIND for test in own)
         said = f"{plural(count, 'test')}, {_reason_words(own[0])}" if count else _reason_words(own[0])
-        named = _test_names(own) if len(lines) < _NAMED_FILES else ""
+        names = _test_names(own) if len(lines) < _NAMED_FILES else ""
         lines.append(
-            f"{style(visible_line(path), 'path')}:{style(str(own[0].place.line), 'line')}  {style(said, 'dim')}{named}"
+            f"{style(visible_line(path), 'path')}:{style(str(own[0].place.line), 'line')}  {style(said, 'dim')}{names}"
         )
     return lines
 
 
 def _test_names(tests: Sequence[AffectedDefinition]) -> str:
     """The text `: test_a, test_b, …` with the names of a file's nearest tests; "" if the file has no named tests."""
-    names = [visible_line(one.place.symbol) for one in tests if one.place.symbol and one.place.kind != FILE_KIND]
+    names = [visible_line(test.place.symbol) for test in tests if test.place.symbol and test.place.kind != FILE_KIND]
     return f": {', '.join(names[:_NAMED])}{', …' if len(names) > _NAMED else ''}" if names else ""
 
 
 def _group_by_file(rows: Sequence[TableRow], layout: Layout) -> Sequence[TableRow]:
     """In a pipe, group the rows by file, so that each path is printed only once, above its rows."""
-    first = {path: place for place, (path, *_) in reversed(list(enumerate(rows)))}
+    first = {path: index for index, (path, *_) in reversed(list(enumerate(rows)))}
     return rows if layout.width is not None else sorted(rows, key=lambda row: first[row[0]])
 
 
@@ -139,5 +139,5 @@ def place_row(place: Place, how: str) -> TableRow:
     return visible_line(place.file), str(place.line), f"{place.kind} {name}".rstrip(), how, ""
 
 
-def _reason_words(one: AffectedDefinition) -> str:
-    return _REASONS.get(one.reason) or f"{plural(one.distance, 'call')} away{_BY.get(one.reason, '')}"
+def _reason_words(item: AffectedDefinition) -> str:
+    return _REASONS.get(item.reason) or f"{plural(item.distance, 'call')} away{_BY.get(item.reason, '')}"

@@ -22,79 +22,81 @@ _SAID = {
 _WORDS = 15
 
 
-def render_agents(found: Mapping[str, Any], page: Page) -> None:
+def render_agents(report: Mapping[str, Any], page: Page) -> None:
     """Write what was changed, what would be changed (for `print`, as a diff), or the current state (for `list`)."""
     layout = page.layout
-    where = f"{'your own files' if found['scope'] == 'user' else 'files'} in {visible_line(found['root'])}"
-    page.lines([layout.style(f"# {where}" if found["action"] == "print" else where, "dim")])
-    if found["action"] == "print":
-        page.file.writelines(_preview(found, layout))
+    where = f"{'your own files' if report['scope'] == 'user' else 'files'} in {visible_line(report['root'])}"
+    page.lines([layout.style(f"# {where}" if report["action"] == "print" else where, "dim")])
+    if report["action"] == "print":
+        page.file.writelines(_preview(report, layout))
     else:
-        agents = found["agents"]
+        agents = report["agents"]
         wide = max((len(agent["name"]) for agent in agents), default=0)
         for agent in agents:
-            page.file.write(_heading(agent, wide, found, layout))
-            for one in agent["files"]:
-                page.file.writelines(_file(one, str(found["action"]), layout))
-        page.file.writelines(_end(found, layout))
-    start = "# " if found["action"] == "print" else ""
-    for text in found["warnings"]:
+            page.file.write(_heading(agent, wide, report, layout))
+            for entry in agent["files"]:
+                page.file.writelines(_file(entry, str(report["action"]), layout))
+        page.file.writelines(_end(report, layout))
+    start = "# " if report["action"] == "print" else ""
+    for text in report["warnings"]:
         page.sentence(f"{start}{layout.signs.warn} {text}", hanging=f"{start}  ")
 
 
-def _heading(agent: Mapping[str, Any], wide: int, found: Mapping[str, Any], layout: Layout) -> str:
+def _heading(agent: Mapping[str, Any], wide: int, report: Mapping[str, Any], layout: Layout) -> str:
     signs = ", ".join(map(visible_line, agent["detected"]))
-    why = f"found: {signs}" if signs else "not found" if found["action"] == "list" else ""
+    why = f"found: {signs}" if signs else "not found" if report["action"] == "list" else ""
     name = layout.style(agent["name"], "bold")
     return f"{name}{' ' * (wide - len(agent['name']))}  {layout.style(why, 'dim')}".rstrip() + "\n"
 
 
-def _file(one: Mapping[str, Any], action: str, layout: Layout) -> Iterator[str]:
-    said = _SAID[one["state"]] if action == "list" else one["change"]
+def _file(entry: Mapping[str, Any], action: str, layout: Layout) -> Iterator[str]:
+    said = _SAID[entry["state"]] if action == "list" else entry["change"]
     if action != "list" and said == "none":
-        said = _SAID[one["state"]] if one["state"] in ("absent", "left_alone") else "unchanged"
-    style = ("warn",) if one["state"] == "left_alone" else ("dim",) if said in ("not installed", "unchanged") else ()
-    path = layout.style(visible_line(one["path"]), "path")
-    if not one["detail"]:
+        said = _SAID[entry["state"]] if entry["state"] in ("absent", "left_alone") else "unchanged"
+    style = ("warn",) if entry["state"] == "left_alone" else ("dim",) if said in ("not installed", "unchanged") else ()
+    path = layout.style(visible_line(entry["path"]), "path")
+    if not entry["detail"]:
         yield f"  {layout.style(said, *style)}{' ' * (_WORDS - len(said))}{path}\n"
         return
     yield f"  {layout.style(said, *style)}{' ' * (_WORDS - len(said))}{path}:\n"
-    for line in sentence(one["detail"], layout, " " * (_WORDS + 2), _WORDS + 2):
+    for line in sentence(entry["detail"], layout, " " * (_WORDS + 2), _WORDS + 2):
         yield f"{line if line.startswith(' ') else ' ' * (_WORDS + 2) + line}\n"
-    yield from _by_hand(one, " " * (_WORDS + 2))
+    yield from _by_hand(entry, " " * (_WORDS + 2))
 
 
-def _by_hand(one: Mapping[str, Any], indent: str) -> Iterator[str]:
-    if one["by_hand"]:
+def _by_hand(entry: Mapping[str, Any], indent: str) -> Iterator[str]:
+    if entry["by_hand"]:
         yield f"{indent}to do it by hand, write:\n"
-        for line in visible(one["by_hand"]).split("\n"):
+        for line in visible(entry["by_hand"]).split("\n"):
             yield f"{indent}  {line}".rstrip() + "\n"
-    if one["command"]:
-        yield f"{indent}or run: {one['command']}\n"
+    if entry["command"]:
+        yield f"{indent}or run: {entry['command']}\n"
 
 
-def _preview(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
+def _preview(report: Mapping[str, Any], layout: Layout) -> Iterator[str]:
     """Lines of comments and diffs that `patch` and `git apply` can read."""
-    for agent in found["agents"]:
+    for agent in report["agents"]:
         signs = ", ".join(map(visible_line, agent["detected"]))
         yield layout.style(f"# {agent['name']}" + (f", found: {signs}" if signs else ""), "dim") + "\n"
-        for one in agent["files"]:
-            if one["state"] == "left_alone":
-                yield f"#   left alone: {visible_line(one['path'])}: {visible_line(one['detail'])}\n"
-                yield from _by_hand(one, "#   ")
-            elif one["change"] == "none":
-                yield layout.style(f"#   unchanged: {visible_line(one['path'])}", "dim") + "\n"
-    for one in found["diffs"]:
-        for line in visible(one["diff"]).splitlines(keepends=True):
+        for entry in agent["files"]:
+            if entry["state"] == "left_alone":
+                yield f"#   left alone: {visible_line(entry['path'])}: {visible_line(entry['detail'])}\n"
+                yield from _by_hand(entry, "#   ")
+            elif entry["change"] == "none":
+                yield layout.style(f"#   unchanged: {visible_line(entry['path'])}", "dim") + "\n"
+    for entry in report["diffs"]:
+        for line in visible(entry["diff"]).splitlines(keepends=True):
             style = {"+": "line", "-": "match", "@": "kind"}.get(line[0], "")
             bold = line.startswith(("+++", "---"))
             yield (layout.style(line[:-1], "bold" if bold else style) + "\n") if bold or style else line
 
 
-def _end(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
-    if found["action"] == "uninstall" and not found["agents"]:
+def _end(report: Mapping[str, Any], layout: Layout) -> Iterator[str]:
+    if report["action"] == "uninstall" and not report["agents"]:
         yield "nothing is installed\n"
-    elif found["action"] in ("install", "uninstall") and all(
-        one["change"] == "none" and one["state"] != "left_alone" for agent in found["agents"] for one in agent["files"]
+    elif report["action"] in ("install", "uninstall") and all(
+        entry["change"] == "none" and entry["state"] != "left_alone"
+        for agent in report["agents"]
+        for entry in agent["files"]
     ):
         yield layout.style("nothing to do", "dim") + "\n"

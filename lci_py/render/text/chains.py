@@ -21,8 +21,8 @@ _CODE = 120
 def render(answer: PathAnswer, page: Page, *, footer: bool = True) -> None:
     """Write an answer as text; `footer` adds the number of chains."""
     layout = page.layout
-    for place, chain in enumerate(answer.results):
-        if place:
+    for index, chain in enumerate(answer.results):
+        if index:
             page.lines([""])
         page.lines(Table(layout, 0).lines(list(_rows(chain, layout)), "dim"))
     if others := also_named(answer.others, layout):
@@ -32,10 +32,10 @@ def render(answer: PathAnswer, page: Page, *, footer: bool = True) -> None:
         if footer and answer.info.behind:
             page.end([], answer.info)
     elif footer:
-        shown, calls = len(answer.results), sorted({len(chain) - 1 for chain in answer.results})
+        count, calls = len(answer.results), sorted({len(chain) - 1 for chain in answer.results})
         lengths = f"{' and '.join(f'{number:,}' for number in calls)} call{'' if calls == [1] else 's'}"
-        more = goes_on(layout, shown, answer.total, answer.offset)
-        page.end([f"{shown_of(shown, answer.total, 'chain')} of {lengths}", *more], answer.info)
+        more = goes_on(layout, count, answer.total, answer.offset)
+        page.end([f"{shown_of(count, answer.total, 'chain')} of {lengths}", *more], answer.info)
 
 
 def _rows(chain: Sequence[Hop], layout: Layout) -> Iterator[TableRow]:
@@ -61,9 +61,9 @@ def _rows(chain: Sequence[Hop], layout: Layout) -> Iterator[TableRow]:
 def _frontier(frontier: Frontier, answer: PathAnswer, layout: Layout) -> Iterator[str]:
     source, target = visible_line(answer.request.source), visible_line(answer.request.target)
     reached = plural(frontier.reached, "place")
-    within = f" within {plural(frontier.depth, 'call')}" if frontier.depth else ""
+    depth = f" within {plural(frontier.depth, 'call')}" if frontier.depth else ""
     limit = "" if frontier.ended else layout.words("; --depth goes further", "")
-    said = f"none: {source} reaches {reached}{within}, not {target}{limit}"
+    said = f"none: {source} reaches {reached}{depth}, not {target}{limit}"
     if frontier.places:
         said += "; the frontier is these calls without a known target:"
     for line in sentence(said, layout):

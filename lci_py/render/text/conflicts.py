@@ -33,7 +33,7 @@ _MEANING = {
     "branch": "branches define it differently",
 }
 #: How many definitions of a symbol are shown; `lci conflicts NAME` shows all.
-_MOST = 8
+_MAX_SITES = 8
 _INDENT = "    "
 # A wider cell is not padded to: one long path or condition should not push every other row to the right.
 _MAX_PLACE, _MAX_TAG = 48, 48
@@ -42,7 +42,7 @@ _ALIKE = 16
 #: Columns that a condition keeps on a terminal beside the place; with fewer it gets a line of its own.
 _LEAST_TAG = 20
 #: Clauses of a condition that are shown.
-_MOST_CLAUSES = 5
+_MAX_CLAUSES = 5
 #: A condition cut to fewer columns is left out.
 _CUT_TAG = 6
 #: The widest line of the sentence that explains a disagreement: longer lines are hard to read.
@@ -87,36 +87,36 @@ def site_lines(
     *,
     indent: str,
     more: str,
-    most: int | None = _MOST,
+    limit: int | None = _MAX_SITES,
 ) -> Iterator[str]:
     """One line per definition, in columns: location, condition (of the build), relation, notes.
 
     Args:
         context: What the reader knows from the lines above.
         indent: Blanks before each line.
-        more: The command line that shows all definitions, named if there are more than `most`.
-        most: Number of definitions shown; None for all.
+        more: The command line that shows all definitions, named if there are more than `limit`.
+        limit: Number of definitions shown; None for all.
     """
     if not sites:
         return
     groups = [[site] for site in sites] if context.own else list(_by_file(sites).values())
-    shown = chosen([group[0] for group in groups], context.own, most)
-    rows = [_row(group, layout.signs, context) for group in groups if group[0] in shown]
+    heads = chosen([group[0] for group in groups], context.own, limit)
+    rows = [_row(group, layout.signs, context) for group in groups if group[0] in heads]
     columns = _Columns(rows, layout, indent)
     for row in rows:
         yield from columns.lines(row)
     if len(rows) < len(groups):
-        left = sum(len(group) for group in groups if group[0] not in shown)
-        rest = f"{layout.signs.ellipsis} and {left:,} more: {more}"
+        count = sum(len(group) for group in groups if group[0] not in heads)
+        rest = f"{layout.signs.ellipsis} and {count:,} more: {more}"
         yield indent + layout.style(rest, "dim")
 
 
 def _by_file(sites: Iterable[DefinitionSite]) -> dict[tuple[object, ...], list[DefinitionSite]]:
     """Groups definitions that differ only in their lines; the keys are the properties that they share."""
-    found: dict[tuple[object, ...], list[DefinitionSite]] = {}
+    groups: dict[tuple[object, ...], list[DefinitionSite]] = {}
     for site in sites:
-        found.setdefault((site.file, site.branch, site.build_tag, site.relation, site.inferred), []).append(site)
-    return found
+        groups.setdefault((site.file, site.branch, site.build_tag, site.relation, site.inferred), []).append(site)
+    return groups
 
 
 def elsewhere(site: DefinitionSite, branch: str | None) -> bool:
@@ -171,15 +171,15 @@ def render(answer: ConflictsAnswer, page: Page, *, footer: bool = True, whole: b
 def _relations(relations: Sequence[str], answer: ConflictsAnswer, page: Page, whole: bool) -> None:
     layout = page.layout
     for relation in relations:
-        found = [conflict for conflict in answer.results if conflict.relation == relation]
-        if found:
+        conflicts = [conflict for conflict in answer.results if conflict.relation == relation]
+        if conflicts:
             alarming = relation in GRAVE
             head = f"{layout.signs.warn} " if alarming else ""
             text = shorten(f"{head}{relation}: {_MEANING[relation]}", layout.width, layout.signs.ellipsis)
             page.lines([layout.style(text, "warn" if alarming else "bold")])
-        for alike in _in_one_place(found, whole):
+        for alike in _in_one_place(conflicts, whole):
             page.lines(_conflict_lines(alike, layout, answer.index.branch, whole))
-        if found:
+        if conflicts:
             page.lines([""])
 
 
@@ -235,9 +235,9 @@ class _Columns:
                 inner += gap + style(text, *names)
                 gap = ""
             gap += " " * (max(0, size - width_of(text)) + 2) if size or text else ""
-        place = f"{self.indent}{style(row.place[0], 'path')}:{style(row.place[1], 'line')}"
+        location = f"{self.indent}{style(row.place[0], 'path')}:{style(row.place[1], 'line')}"
         if self.long:
-            yield place
+            yield location
             below = self.indent + _INDENT
             assert self.width is not None
             narrow = Layout(style, self.signs, self.width - len(below))
@@ -251,17 +251,17 @@ class _Columns:
                 yield below + rest
             return
         if self.split:
-            yield place
-            place, inner = "", self.indent + _INDENT + inner if inner else ""
+            yield location
+            location, inner = "", self.indent + _INDENT + inner if inner else ""
         elif inner:
-            place += " " * max(2, self.place - width_of(row.head) + 2)
-        if place or inner:
-            yield place + inner
+            location += " " * max(2, self.place - width_of(row.head) + 2)
+        if location or inner:
+            yield location + inner
 
 
 def _row(group: Sequence[DefinitionSite], signs: Signs, context: Context) -> _Row:
     site = group[0]
-    active = next((one for one in group if one.active), None)
+    active = next((member for member in group if member.active), None)
     here = "" if len(group) == 1 or active is None else f"line {active.line} is "
     other = elsewhere(site, context.branch)
     notes = [visible_line(site.relation)] if context.relation and site.relation != context.relation else []
@@ -269,7 +269,7 @@ def _row(group: Sequence[DefinitionSite], signs: Signs, context: Context) -> _Ro
     notes += [f"{signs.here} {here}active here"] if active else []
     notes += ["this row"] if context.own == (site.file, site.line) and not other else []
     return _Row(
-        (visible_line(site.file), ", ".join(str(one.line) for one in group)),
+        (visible_line(site.file), ", ".join(str(member.line) for member in group)),
         " ".join(
             f"[{text}]"
             for text in (
@@ -293,19 +293,19 @@ def _shortest_first(tag: str, signs: Signs) -> str:
             clauses.append(tag[start:at])
             start = at + 4
     clauses.append(tag[start:])
-    if len(clauses) <= _MOST_CLAUSES:
+    if len(clauses) <= _MAX_CLAUSES:
         return tag
-    shortest = sorted(clauses, key=len)[:_MOST_CLAUSES]
+    shortest = sorted(clauses, key=len)[:_MAX_CLAUSES]
     return f"{' && '.join(shortest)} && {signs.ellipsis} {len(clauses) - len(shortest)} more"
 
 
-def _in_one_place(found: Sequence[Conflict], whole: bool) -> list[list[Conflict]]:
+def _in_one_place(conflicts: Sequence[Conflict], whole: bool) -> list[list[Conflict]]:
     """Group conflicts that have the same files and conditions, and so a common cause. If `whole`, group none."""
     groups: dict[object, list[Conflict]] = {}
-    for one in found:
-        places = frozenset((site.file, site.branch, site.build_tag, site.relation) for site in one.definitions)
-        spread = len({site.file for site in one.definitions}) > 1 and not (whole or one.missing_on)
-        groups.setdefault((places, one.same_text) if spread else id(one), []).append(one)
+    for conflict in conflicts:
+        places = frozenset((site.file, site.branch, site.build_tag, site.relation) for site in conflict.definitions)
+        spread = len({site.file for site in conflict.definitions}) > 1 and not (whole or conflict.missing_on)
+        groups.setdefault((places, conflict.same_text) if spread else id(conflict), []).append(conflict)
     return list(groups.values())
 
 
@@ -322,13 +322,13 @@ def _conflict_lines(alike: Sequence[Conflict], layout: Layout, branch: str | Non
         Context(branch, relation=conflict.relation),
         indent=_INDENT,
         more=listing_of(conflict.qualified_name, layout),
-        most=None if whole else _MOST,
+        limit=None if whole else _MAX_SITES,
     )
     if conflict.witness:
         yield from (_INDENT + style(line, "dim") for line in _wrap(f"both hold {conflict.witness}", layout))
     if others:
-        names = ", ".join(visible_line(one.qualified_name or one.symbol) for one in others[:_MOST])
-        rest = f", {layout.signs.ellipsis}" if len(others) > _MOST else ""
+        names = ", ".join(visible_line(other.qualified_name or other.symbol) for other in others[:_MAX_SITES])
+        rest = f", {layout.signs.ellipsis}" if len(others) > _MAX_SITES else ""
         text = shorten(
             f"the same holds for {plural(len(others), 'more name')}: {names}{rest}", layout.width, layout.signs.ellipsis
         )
@@ -346,10 +346,10 @@ def _wrap(text: str, layout: Layout) -> list[str]:
 
 def _summary(answer: ConflictsAnswer, layout: Layout) -> list[str]:
     """The parts of the footer: the number of conflicts for each relation, and the number of disagreements."""
-    shown = len(answer.results)
+    size = len(answer.results)
     new = "new " if answer.since else ""
     count = plural(answer.total, f"{new}conflict") if answer.total else f"no {new}conflicts"
-    head = f"{shown:,} of {count}" if shown != answer.total else count
+    head = f"{size:,} of {count}" if size != answer.total else count
     by_number = sorted(answer.by_relation.items(), key=lambda item: (-item[1], RELATIONS.index(item[0])))
     if answer.total:
         head += ": " + ", ".join(f"{number:,} {relation}" for relation, number in by_number if number)

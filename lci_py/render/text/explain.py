@@ -24,7 +24,7 @@ _INTENTS = {
     "structured_filter_heavy": "mostly filters",
 }
 #: Columns that a sentence needs beside the path; with fewer the path gets a line of its own.
-_LEAST = 20
+_MIN_WIDTH = 20
 
 
 def explanation(explain: Mapping[str, Any], score: float, layout: Layout) -> Iterator[str]:
@@ -57,9 +57,9 @@ def _waterfall(steps: Sequence[Mapping[str, Any]], score: float, layout: Layout)
     names, values, weights, adds = (max(len(row[column]) for row in rows) for column in range(4))
     for row in rows:
         sign = signs.times if row[2] else " "
-        left = f"{row[0]:<{names}}  {row[1]:>{values}} {sign} {row[2]:>{weights}}  {row[3]:>{adds}}"
-        shown = shorten(visible_line(f"{_INDENT}{left}  {row[4]}".rstrip()), width, signs.ellipsis)
-        yield style(shown, "bold") if row is rows[-1] else style(shown, "dim")
+        head = f"{row[0]:<{names}}  {row[1]:>{values}} {sign} {row[2]:>{weights}}  {row[3]:>{adds}}"
+        text = shorten(visible_line(f"{_INDENT}{head}  {row[4]}".rstrip()), width, signs.ellipsis)
+        yield style(text, "bold") if row is rows[-1] else style(text, "dim")
 
 
 def _terms(terms: Mapping[str, float] | None) -> str:
@@ -108,8 +108,8 @@ def trace_lines(trace: Mapping[str, Any], layout: Layout) -> Iterator[str]:
     """One line per stage of the search: its milliseconds, and how many candidates came in and went out."""
     rows = []
     for name, stage in trace.items():
-        came, left = stage.get("candidates_in"), stage.get("candidates")
-        counts = [f"{number:,}" for number in (came, left) if number is not None]
+        entering, leaving = stage.get("candidates_in"), stage.get("candidates")
+        counts = [f"{number:,}" for number in (entering, leaving) if number is not None]
         rows.append((visible_line(name), f"{stage['ms']:.1f} ms", f" {layout.signs.arrow} ".join(counts)))
     label, times = (max((len(row[column]) for row in rows), default=0) for column in range(2))
     for i, (name, ms, between) in enumerate(rows):
@@ -117,17 +117,17 @@ def trace_lines(trace: Mapping[str, Any], layout: Layout) -> Iterator[str]:
         yield shorten(line, layout.width, layout.signs.ellipsis)
 
 
-def file_lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
+def file_lines(report: Mapping[str, Any], layout: Layout) -> Iterator[str]:
     """The lines of `--explain-file`: the verdict, then the file's best result and the summands of its score."""
-    name = shorten(visible_line(found["file"]), layout.width, layout.signs.ellipsis)
-    words, shown, used = found["verdict"].split(" "), layout.style(name, "path"), width_of(name) + 2
-    if layout.width is not None and used + _LEAST > layout.width:
-        yield shown
+    name = shorten(visible_line(report["file"]), layout.width, layout.signs.ellipsis)
+    words, label, columns = report["verdict"].split(" "), layout.style(name, "path"), width_of(name) + 2
+    if layout.width is not None and columns + _MIN_WIDTH > layout.width:
+        yield label
         yield from wrap_words(words, _INDENT, layout, _INDENT)
     else:
-        yield from wrap_words(words, f"{shown}  ", layout, _INDENT, used)
-    if best := found.get("best"):
+        yield from wrap_words(words, f"{label}  ", layout, _INDENT, columns)
+    if best := report.get("best"):
         what = f"{best['kind']} {best['qualified_name'] or best['symbol'] or ''}".rstrip()
         text = visible_line(f"best place: {what}, line {best['line']}")
         yield _INDENT + shorten(text, layout.width and layout.width - len(_INDENT), layout.signs.ellipsis)
-    yield from explanation(found, found.get("score", 0.0), layout)
+    yield from explanation(report, report.get("score", 0.0), layout)

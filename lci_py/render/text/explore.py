@@ -42,7 +42,7 @@ def _lines(answer: ExploreAnswer, layout: Layout, footer: bool) -> Iterator[str]
     for piece in answer.pieces:
         files.setdefault(piece.file, []).append(piece)
     for path, pieces in files.items():
-        stale = f"  {layout.signs.warn} changed since it was indexed" if any(one.stale for one in pieces) else ""
+        stale = f"  {layout.signs.warn} changed since it was indexed" if any(piece.stale for piece in pieces) else ""
         yield layout.style(visible_line(path), "path") + layout.style(stale, "warn")
         yield from _in_file(pieces, layout)
     for item in answer.degraded:
@@ -105,11 +105,11 @@ def _head(piece: Piece, layout: Layout) -> str:
 
 def _end(answer: ExploreAnswer, layout: Layout) -> Iterator[str]:
     """Notes on what was left out, and on the command that shows it."""
-    looked = [piece for piece in answer.pieces if piece.lines and not piece.whole]
+    parts = [piece for piece in answer.pieces if piece.lines and not piece.whole]
     places = [piece for piece in answer.pieces if not piece.lines]
-    rest = sorted((*looked, *places), key=lambda piece: (-piece.worth, piece.file, piece.line))[:_NAMED]
+    rest = sorted((*parts, *places), key=lambda piece: (-piece.worth, piece.file, piece.line))[:_NAMED]
     targets = " ".join(shell_quote(f"{piece.file}:{piece.line}") for piece in rest)
-    counts = ((looked, "in part"), (places, "by place"), (answer.left_out, "left out"))
+    counts = ((parts, "in part"), (places, "by place"), (answer.left_out, "left out"))
     said = ", ".join(f"{len(some)} {how}" for some, how in counts if some)
     if answer.request.max_tokens < _SMALL:
         yield f"{layout.signs.ellipsis} {len(rest) + len(answer.left_out)} more"

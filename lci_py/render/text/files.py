@@ -16,10 +16,10 @@ def render(answer: FilesAnswer, page: Page, *, footer: bool = True) -> None:
     layout = page.layout
     if layout.width is None:
         where = f":{answer.request.line}" if answer.request.line else ""
-        page.lines(f"{visible_path(one.file)}{where}" for one in answer.results)
+        page.lines(f"{visible_path(file.file)}{where}" for file in answer.results)
         return
     line = layout.style(f":{answer.request.line}", "line") if answer.request.line else ""
-    page.lines(f"{_highlight(one, layout.style)}{line}" for one in answer.results)
+    page.lines(f"{_highlight(file, layout.style)}{line}" for file in answer.results)
     if not answer.total and answer.request.pattern:
         said = f"no indexed file is like {visible_line(repr(answer.request.pattern))}"
         said += f"; did you mean {', '.join(map(visible_line, answer.near))}?" if answer.near else ""
@@ -28,12 +28,12 @@ def render(answer: FilesAnswer, page: Page, *, footer: bool = True) -> None:
         page.end([shown_of(len(answer.results), answer.total, "file")], answer.info)
 
 
-def _highlight(one: IndexedFile, style: Style) -> str:
+def _highlight(file: IndexedFile, style: Style) -> str:
     text, end = "", 0
-    for start, stop in one.matches:
+    for start, stop in file.matches:
         if start >= end:  # parts of a pattern may overlap
-            text += style(visible_line(one.file[end:start]), "path") + style(
-                visible_line(one.file[start:stop]), "match"
+            text += style(visible_line(file.file[end:start]), "path") + style(
+                visible_line(file.file[start:stop]), "match"
             )
             end = stop
-    return text + style(visible_line(one.file[end:]), "path")
+    return text + style(visible_line(file.file[end:]), "path")

@@ -83,9 +83,9 @@ def also_named(others: Sequence[OtherMeaning], layout: Layout) -> str:
     """A sentence about the other meanings of an ambiguous name; "" if the name has no other meaning."""
     if not others:
         return ""
-    most = _CANDIDATES if layout.tools else _OTHERS
-    some = ", ".join(visible_line(other.name) for other in others[:most])
-    more = f" (+{len(others) - most:,})" if len(others) > most else ""
+    limit = _CANDIDATES if layout.tools else _OTHERS
+    some = ", ".join(visible_line(other.name) for other in others[:limit])
+    more = f" (+{len(others) - limit:,})" if len(others) > limit else ""
     return f"also has this name, left out: {some}{more}{layout.words('; --all takes all', '')}"
 
 
@@ -103,10 +103,10 @@ class Table:
     aligned, since the reader may pay for each blank.
     """
 
-    def __init__(self, layout: Layout, wanted: int) -> None:
-        """`wanted` is the number of terminal columns that a row should have for its last text."""
+    def __init__(self, layout: Layout, min_rest: int) -> None:
+        """`min_rest` is the number of terminal columns that a row should have for its last text."""
         self.style, self.signs, self.width, _ = layout
-        self.wanted = wanted
+        self.min_rest = min_rest
 
     def lines(self, rows: Sequence[TableRow], *style_of_rest: str) -> Iterator[str]:
         """Yields the lines of a table; `style_of_rest` names the styles of the last text of each row."""
@@ -117,10 +117,10 @@ class Table:
         wide = [self._widest(cells, column) for column, cells in enumerate(columns)]
         if self._fit(rows, wide):
             for path, numbers, *cells, rest in rows:
-                place = f"{path}:{numbers}"
-                shown = f"{self.style(path, 'path')}:{self.style(numbers, 'line')}"
-                pad = max(2, wide[0] - width_of(place) + 2)
-                yield shown + " " * pad + self._inner(cells, wide[1:], rest, width_of(place) + pad, style_of_rest)
+                location = f"{path}:{numbers}"
+                text = f"{self.style(path, 'path')}:{self.style(numbers, 'line')}"
+                pad = max(2, wide[0] - width_of(location) + 2)
+                yield text + " " * pad + self._inner(cells, wide[1:], rest, width_of(location) + pad, style_of_rest)
             return
         wide = self._narrow_columns(rows, max((len(row[1]) for row in rows), default=0), wide[1:])
         above = None
@@ -129,8 +129,8 @@ class Table:
                 above = path
                 yield self.style(path, "path")
             head = numbers.rjust(wide[0]) if ":" not in numbers else numbers.ljust(wide[0])
-            used = len(_GROUPED) + len(head) + 2
-            inner = self._inner(cells, wide[1:], rest, used, style_of_rest)
+            indent = len(_GROUPED) + len(head) + 2
+            inner = self._inner(cells, wide[1:], rest, indent, style_of_rest)
             yield f"{_GROUPED}{self.style(head, 'line')}  {inner}".rstrip()
 
     def _piped_lines(self, rows: Sequence[TableRow], style_of_rest: tuple[str, ...]) -> Iterator[str]:
@@ -151,9 +151,9 @@ class Table:
         assert self.width is not None
         columns = sum(size + 2 for size in wide[1:] if size)
         for path, numbers, *cells, rest in rows:
-            place = max(wide[0], width_of(path) + 1 + width_of(numbers))
+            head = max(wide[0], width_of(path) + 1 + width_of(numbers))
             long = sum(max(0, width_of(cell) - size) for cell, size in zip(cells, wide[1:], strict=True))
-            if place + columns + long + (2 + min(self.wanted, width_of(rest)) if self.wanted else 0) > self.width:
+            if head + columns + long + (2 + min(self.min_rest, width_of(rest)) if self.min_rest else 0) > self.width:
                 return False
         return True
 
@@ -162,28 +162,28 @@ class Table:
         the second cell makes room for it and for the last text.
         """
         assert self.width is not None
-        wanted = min(self.wanted, max((width_of(row[4]) for row in rows), default=0))
-        room = self.width - len(_GROUPED) - numbers - 2 - (wanted + 2 if wanted else 0)
+        rest_width = min(self.min_rest, max((width_of(row[4]) for row in rows), default=0))
+        room = self.width - len(_GROUPED) - numbers - 2 - (rest_width + 2 if rest_width else 0)
         first = min(max((width_of(row[2]) for row in rows), default=0), max(room, _LEAST_NAME))
         second = min(wide[1], room - first - 2)
         # Of the name around a reference a part says something, of a step's name it does not.
-        if second < (_LEAST_NAME if self.wanted else wide[1]):
+        if second < (_LEAST_NAME if self.min_rest else wide[1]):
             second = 0
         return [numbers, first, second]
 
     def _inner(
-        self, cells: Sequence[str], wide: Sequence[int], rest: str, used: int, style_of_rest: tuple[str, ...]
+        self, cells: Sequence[str], wide: Sequence[int], rest: str, indent: int, style_of_rest: tuple[str, ...]
     ) -> str:
         assert self.width is not None
         inner = "".join(self._cell(cell, size) for cell, size in zip(cells, wide, strict=True))
-        if used + width_of(inner.rstrip()) > self.width:
-            inner = shorten(inner.rstrip(), max(0, self.width - used), self.signs.ellipsis)
+        if indent + width_of(inner.rstrip()) > self.width:
+            inner = shorten(inner.rstrip(), max(0, self.width - indent), self.signs.ellipsis)
         kind, blank, name = inner.partition(" ")
-        room = max(0, self.width - used - width_of(inner))
-        shown = "" if room < _LEAST_REST else shorten(rest, room, self.signs.ellipsis)
+        room = max(0, self.width - indent - width_of(inner))
+        text = "" if room < _LEAST_REST else shorten(rest, room, self.signs.ellipsis)
         if style_of_rest:
-            shown = self.style(shown, *style_of_rest)
-        return f"{self.style(kind, 'kind')}{blank}{name}{shown}".rstrip()
+            text = self.style(text, *style_of_rest)
+        return f"{self.style(kind, 'kind')}{blank}{name}{text}".rstrip()
 
     def _cell(self, text: str, wide: int) -> str:
         if not wide:
@@ -196,8 +196,8 @@ class Table:
 
 def _code(text: str, layout: Layout) -> str:
     """A line of source code; on a terminal tabs become blanks, since the width of a tab depends on its position."""
-    shown = visible(text.strip())
-    return shown if layout.width is None else shown.replace("\t", " ")
+    code = visible(text.strip())
+    return code if layout.width is None else code.replace("\t", " ")
 
 
 def _hops(answer: GraphAnswer, layout: Layout) -> Iterator[TableRow]:
@@ -206,9 +206,9 @@ def _hops(answer: GraphAnswer, layout: Layout) -> Iterator[TableRow]:
     for item in answer.neighbours:
         place = item.place
         line, rest = (item.sites[0], item.sites[1:]) if callers and item.sites else (place.line, item.sites)
-        shown = rest if layout.width is None else rest[:_SITES]
-        more = f" (+{len(rest) - len(shown)})" if len(rest) > len(shown) else ""
-        sites = f"{'and' if callers else 'at'} {', '.join(map(str, shown))}{more}" if rest else ""
+        lines = rest if layout.width is None else rest[:_SITES]
+        more = f" (+{len(rest) - len(lines)})" if len(rest) > len(lines) else ""
+        sites = f"{'and' if callers else 'at'} {', '.join(map(str, lines))}{more}" if rest else ""
         sure = f"{item.step}{f' {layout.signs.dot} ambiguous' if item.ambiguous else ''}"
         yield visible_line(place.file), str(line), f"{place.kind} {_name(place)}".rstrip(), sure, sites
 
@@ -299,17 +299,17 @@ def _last_name(name: str) -> str:
 
 def _summary(answer: GraphAnswer) -> list[str]:
     """The parts of the footer: the number of results, and the definition that was asked for."""
-    shown = len(answer.neighbours) + len(answer.references)
+    count = len(answer.neighbours) + len(answer.references)
     nouns = {"callers": "caller", "callees": "callee", "refs": "reference", "tree": "place"}
     noun = nouns[answer.command]
     if answer.command == "tree":
-        left = answer.places_left_out
+        missing = answer.places_left_out
         where = "above" if answer.direction == "callers" else "below"
-        said = f"{shown_of(answer.total - left, answer.total, noun)} {where}, to depth {answer.depth}"
+        said = f"{shown_of(answer.total - missing, answer.total, noun)} {where}, to depth {answer.depth}"
         outside = f"{plural(answer.unresolved_uses, 'call')} external or unknown: `lci callees` lists them"
-        known = answer.direction == "callers" or not answer.unresolved_uses
-        return [said, *([] if known else [outside]), *([left_out(answer)] if left else [])]
-    parts = [shown_of(shown, answer.total, noun)]
+        complete = answer.direction == "callers" or not answer.unresolved_uses
+        return [said, *([] if complete else [outside]), *([left_out(answer)] if missing else [])]
+    parts = [shown_of(count, answer.total, noun)]
     if answer.neighbours and answer.command == "callers":
         parts[0] += f", {plural(sum(len(item.sites) for item in answer.neighbours), 'call')}"
     if answer.external:
@@ -334,8 +334,8 @@ def _tree_lines(branches: Iterable[Branch], layout: Layout) -> Iterator[str]:
 
 def _subtree_lines(branch: Branch, prefix: str, draws: tuple[str, ...], layout: Layout) -> Iterator[str]:
     middle, end, down, blank = draws
-    for place, child in enumerate(branch.children, 1):
-        is_last = place == len(branch.children)
+    for number, child in enumerate(branch.children, 1):
+        is_last = number == len(branch.children)
         yield _tree_line(child, prefix + (end if is_last else middle), layout)
         yield from _subtree_lines(child, prefix + (blank if is_last else down), draws, layout)
 

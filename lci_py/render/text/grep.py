@@ -32,23 +32,23 @@ def render(answer: GrepAnswer, page: Page, *, footer: bool = True) -> None:
     """Write an answer as text, each file once it is searched; on a terminal, `footer` adds the number of lines."""
     layout = page.layout
     style = layout.style
-    started, shown = False, 0
-    for found in answer.files:
-        shown += sum(line.matches for line in found.lines)
-        path = visible_path(found.path) if layout.width is None else visible_line(found.path)
+    started, count = False, 0
+    for file in answer.files:
+        count += sum(line.matches for line in file.lines)
+        path = visible_path(file.path) if layout.width is None else visible_line(file.path)
         if answer.request.lines == "none":
             rows = iter([style(path, "path")])
         elif answer.request.lines == "count":
-            rows = iter([f"{style(path, 'path')}:{style(str(found.matching), 'line')}"])
+            rows = iter([f"{style(path, 'path')}:{style(str(file.matching), 'line')}"])
         elif layout.width is None:
-            rows = _piped_lines(found, path, layout, parted=started and any(answer.request.context))
+            rows = _piped_lines(file, path, layout, parted=started and any(answer.request.context))
         else:
-            rows = _grouped_lines(found, path, layout, parted=started)
+            rows = _grouped_lines(file, path, layout, parted=started)
         page.lines(rows)
         started = True
     tally = answer.tally
-    if more := goes_on(layout, shown, tally.lines, answer.offset):
-        lines = f"{shown:,} of {plural(tally.lines, 'line')} in {plural(tally.files, 'file')}"
+    if more := goes_on(layout, count, tally.lines, answer.offset):
+        lines = f"{count:,} of {plural(tally.lines, 'line')} in {plural(tally.files, 'file')}"
         page.end([lines, *more], answer.info)
     if footer and layout.width is not None:
         lines = plural(tally.lines, "line")
@@ -61,38 +61,38 @@ def render(answer: GrepAnswer, page: Page, *, footer: bool = True) -> None:
         page.end(said, answer.info)
 
 
-def _piped_lines(found: FileLines, path: str, layout: Layout, *, parted: bool) -> Iterator[str]:
+def _piped_lines(file: FileLines, path: str, layout: Layout, *, parted: bool) -> Iterator[str]:
     style = layout.style
-    gaps = not all(line.matches for line in found.lines)
+    gaps = not all(line.matches for line in file.lines)
     last = 0
     if parted:
         yield "--"
-    named = style(path, "path")
+    head = style(path, "path")
     # All at once, which is quicker; a line with colours is taken apart.
-    seen = [] if style.color else visible("\n".join(line.text for line in found.lines)).split("\n")
-    for place, line in enumerate(found.lines):
+    texts = [] if style.color else visible("\n".join(line.text for line in file.lines)).split("\n")
+    for index, line in enumerate(file.lines):
         if gaps and last and line.number > last + 1:
             yield "--"
         last = line.number
         sign = ":" if line.matches else "-"
-        text = _paint(line.text, line.spans, layout) if style.color else seen[place]
-        yield f"{named}{sign}{style(str(line.number), 'line')}{sign}{text}"
+        text = _paint(line.text, line.spans, layout) if style.color else texts[index]
+        yield f"{head}{sign}{style(str(line.number), 'line')}{sign}{text}"
 
 
-def _grouped_lines(found: FileLines, path: str, layout: Layout, *, parted: bool) -> Iterator[str]:
+def _grouped_lines(file: FileLines, path: str, layout: Layout, *, parted: bool) -> Iterator[str]:
     style = layout.style
     if parted:
         yield ""
-    stale = f"  {style(f'{layout.signs.warn} stale', 'warn')}" if found.stale else ""
+    stale = f"  {style(f'{layout.signs.warn} stale', 'warn')}" if file.stale else ""
     yield style(path, "path") + stale
-    digits = len(str(found.lines[-1].number)) if found.lines else 0
-    gaps = not all(line.matches for line in found.lines)
-    following = list(found.lines)  # of each line the next one that matches
-    for place in range(len(following) - 2, -1, -1):
-        if not following[place].matches:
-            following[place] = following[place + 1]
-    last, top, around = 0, 0, None
-    for place, line in enumerate(found.lines):
+    digits = len(str(file.lines[-1].number)) if file.lines else 0
+    gaps = not all(line.matches for line in file.lines)
+    following = list(file.lines)  # of each line the next one that matches
+    for index in range(len(following) - 2, -1, -1):
+        if not following[index].matches:
+            following[index] = following[index + 1]
+    last, top, enclosing = 0, 0, None
+    for index, line in enumerate(file.lines):
         apart = not last or line.number > last + 1
         if apart:
             top = line.number
@@ -100,59 +100,59 @@ def _grouped_lines(found: FileLines, path: str, layout: Layout, *, parted: bool)
                 yield style("--", "dim")
         last = line.number
         # The definition stands above the context of the first match in a row of lines, so that it does not part them.
-        match = following[place] if apart else line
+        match = following[index] if apart else line
         inside = match.around
-        if (apart or line.matches) and inside != around:
+        if (apart or line.matches) and inside != enclosing:
             if inside is None or not top <= inside.line <= match.number:
                 yield _enclosing_line(inside, digits, layout)
-            around = inside
+            enclosing = inside
         sign = ":" if line.matches else "-"
         text = _highlight_line(line, layout, digits + 1)
         yield f"{style(f'{line.number:>{digits}}', 'line')}{sign}{text}"
 
 
-def _enclosing_line(around: Around | None, digits: int, layout: Layout) -> str:
+def _enclosing_line(enclosing: Around | None, digits: int, layout: Layout) -> str:
     """A heading that names the definition around the matching lines below it."""
-    if around is None:
+    if enclosing is None:
         said = "outside of definitions"
     else:
-        name = visible_line(around.qualified_name)
-        said = f"in {around.kind} {name}".rstrip()
+        name = visible_line(enclosing.qualified_name)
+        said = f"in {enclosing.kind} {name}".rstrip()
     room = None if layout.width is None else max(1, layout.width - digits - 1)
     return " " * (digits + 1) + layout.style(shorten(said, room, layout.signs.ellipsis), "dim")
 
 
-def _highlight_line(line: Line, layout: Layout, used: int) -> str:
+def _highlight_line(line: Line, layout: Layout, indent: int) -> str:
     """A matching line with its matches in colour, cut to the width of the terminal."""
     assert layout.width is not None
     text, spans = _spread(line)
-    room, ellipsis = max(8, layout.width - used), layout.signs.ellipsis
+    room, ellipsis = max(8, layout.width - indent), layout.signs.ellipsis
     first = spans[0] if spans else (0, 0)
     head = ""
     if width_of(text) > room and width_of(text[: first[1]]) > room - len(ellipsis):
         start = max(0, first[0] - room // _BEFORE)
         head, text = ellipsis, text[start:]
         spans = [(a - start, b - start) for a, b in spans]
-    shown = shorten(text, room - len(head), ellipsis)
-    end = len(shown) - (len(ellipsis) if shown != text else 0)
+    short = shorten(text, room - len(head), ellipsis)
+    end = len(short) - (len(ellipsis) if short != text else 0)
     cut = [(min(a, end), min(b, end)) for a, b in spans]
-    return head + _paint(shown, cut, layout, plain=True)
+    return head + _paint(short, cut, layout, plain=True)
 
 
 def _spread(line: Line) -> tuple[str, list[tuple[int, int]]]:
     """Returns (the text to show, with tabs expanded; the (start, end) of each match in that text)."""
 
-    def place(at: int) -> int:
+    def column(at: int) -> int:
         return len(visible(line.text[:at]).expandtabs(_TAB))
 
-    return visible(line.text).expandtabs(_TAB), [(place(a), place(b)) for a, b in line.spans if a < b]
+    return visible(line.text).expandtabs(_TAB), [(column(a), column(b)) for a, b in line.spans if a < b]
 
 
 def _paint(text: str, spans: Sequence[tuple[int, int]], layout: Layout, *, plain: bool = False) -> str:
     """The text with spans in colour; if `plain`, the text is already free of control characters."""
-    seen: Callable[[str], str] = str if plain else visible
-    pieces, done = [], 0
+    escape: Callable[[str], str] = str if plain else visible
+    pieces, end = [], 0
     for start, stop in spans:
-        pieces += [seen(text[done:start]), layout.style(seen(text[start:stop]), "match")]
-        done = stop
-    return "".join((*pieces, seen(text[done:])))
+        pieces += [escape(text[end:start]), layout.style(escape(text[start:stop]), "match")]
+        end = stop
+    return "".join((*pieces, escape(text[end:])))

@@ -26,28 +26,28 @@ def render(answer: HistoryAnswer, page: Page, *, footer: bool = True) -> None:
 def _lines(answer: HistoryAnswer, layout: Layout) -> Iterator[str]:
     style, place = layout.style, answer.place
     where = style(visible_line(place.file), "path") + (style(f":{place.line}", "line") if place.symbol else "")
-    named = f"{style(place.kind, 'kind')} {style(visible_line(place.qualified_name or ''), 'bold')}  "
-    yield f"{named if place.symbol else ''}{where}"
+    head = f"{style(place.kind, 'kind')} {style(visible_line(place.qualified_name or ''), 'bold')}  "
+    yield f"{head if place.symbol else ''}{where}"
     for text in _notes(answer):
         yield from (style(line, "warn") for line in sentence(text, layout, "  "))
-    for one in answer.results:
-        yield _commit(one, place.file, layout)
-        for line in one.patch.split("\n") if one.patch else ():
+    for commit in answer.results:
+        yield _commit(commit, place.file, layout)
+        for line in commit.patch.split("\n") if commit.patch else ():
             sign = {"+": "line", "-": "match", "@": "kind"}.get(line[:1])
             text = f"    {visible_line(line.expandtabs(4))}"
             yield style(text, sign) if sign else text
     first = answer.first
-    if first is not None and answer.results and first.id not in {one.id for one in answer.results}:
+    if first is not None and answer.results and first.id not in {commit.id for commit in answer.results}:
         yield f"  {layout.signs.ellipsis} first:"
         yield _commit(first, place.file, layout)
     if answer.companions:
-        of = [f"{visible_line(one.file)} {one.support} ({one.confidence:.0%})" for one in answer.companions]
+        of = [f"{visible_line(pair.file)} {pair.support} ({pair.confidence:.0%})" for pair in answer.companions]
         yield from wrap_items(f"often changed with it: {f' {layout.signs.dot} '.join(of)}", layout, "  ")
 
 
 def _notes(answer: HistoryAnswer) -> Iterator[str]:
     if answer.others:
-        others = ", ".join(f"{visible_line(one.file)}:{one.line}" for one in answer.others)
+        others = ", ".join(f"{visible_line(other.file)}:{other.line}" for other in answer.others)
         yield f"{visible_line(answer.request.spelled)} is also at {others}: `lci history FILE:LINE`"
     if not answer.total:
         yield "no commit has it yet"
@@ -57,12 +57,12 @@ def _notes(answer: HistoryAnswer) -> Iterator[str]:
         yield answer.incomplete
 
 
-def _commit(one: Commit, file: str, layout: Layout) -> str:
-    head = f"  {one.id[:_ID]}  {one.date[:10]}  +{one.added} -{one.removed}  {visible_line(one.author)}  "
-    subject = visible_line(one.subject)
-    if one.file != file:
-        subject += f"  (in {visible_line(one.file)})"
+def _commit(item: Commit, file: str, layout: Layout) -> str:
+    head = f"  {item.id[:_ID]}  {item.date[:10]}  +{item.added} -{item.removed}  {visible_line(item.author)}  "
+    subject = visible_line(item.subject)
+    if item.file != file:
+        subject += f"  (in {visible_line(item.file)})"
     room = None if layout.width is None else max(20, layout.width - width_of(head))
     style = layout.style
-    plain = f"  {style(one.id[:_ID], 'line')}  {one.date[:10]}  +{one.added} -{one.removed}  "
-    return f"{plain}{style(visible_line(one.author), 'dim')}  {shorten(subject, room, layout.signs.ellipsis)}"
+    plain = f"  {style(item.id[:_ID], 'line')}  {item.date[:10]}  +{item.added} -{item.removed}  "
+    return f"{plain}{style(visible_line(item.author), 'dim')}  {shorten(subject, room, layout.signs.ellipsis)}"

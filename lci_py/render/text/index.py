@@ -61,8 +61,8 @@ def render_build(built: BuildSummary, page: Page) -> None:
         early = "" if searchable is None else f", searchable after {searchable:.1f} s"
         file.write(f"indexed {style(what, 'bold')}{early}\n")
         if built.started_from:
-            taken = f"{built.files - built.parsed_files:,} of {plural(built.files, 'file')} were indexed in "
-            row("reused", taken + visible_line(built.started_from))
+            share = f"{built.files - built.parsed_files:,} of {plural(built.files, 'file')} were indexed in "
+            row("reused", share + visible_line(built.started_from))
         row("refresh", _refresh(built, signs))
         row("files", counts(built.files_by_language.items(), signs))
         row("symbols", counts(built.symbols_by_kind.items(), signs))
@@ -93,9 +93,9 @@ def _apart(nested: Sequence[str], reasons: Mapping[str, int], signs: Signs) -> s
         return ""
     count = max(reasons.get("nested_repository", 0), len(nested))
     what = "1 worktree or submodule" if count == 1 else f"{count:,} worktrees or submodules"
-    named = [visible_line(path.rstrip("/")) for path in nested[:_NESTED]]
-    more = [f"+{count - len(named):,} more"] if count > len(named) else []
-    return f"{what}, not in this index: {f' {signs.dot} '.join([*named, *more])}"
+    paths = [visible_line(path.rstrip("/")) for path in nested[:_NESTED]]
+    more = [f"+{count - len(paths):,} more"] if count > len(paths) else []
+    return f"{what}, not in this index: {f' {signs.dot} '.join([*paths, *more])}"
 
 
 def _branches(items: Iterable[tuple[str, int]], signs: Signs) -> str:
@@ -122,10 +122,10 @@ def render_dry_run(
     file.write(f"\n{plural(len(files), 'file')} to index, {len(skipped):,} skipped\n")
     for reason, skips in sorted(reasons.items()):
         file.write(f"  {visible_line(reason)}: {len(skips):,}\n")
-        shown = skips if verbose else skips[:_EXAMPLES]
-        file.writelines(f"    {visible_line(skip.path)}{_rule(skip, rules) if verbose else ''}\n" for skip in shown)
-        if len(skips) > len(shown):
-            file.write(f"    {Page(file).layout.signs.ellipsis} and {len(skips) - len(shown):,} more\n")
+        examples = skips if verbose else skips[:_EXAMPLES]
+        file.writelines(f"    {visible_line(skip.path)}{_rule(skip, rules) if verbose else ''}\n" for skip in examples)
+        if len(skips) > len(examples):
+            file.write(f"    {Page(file).layout.signs.ellipsis} and {len(skips) - len(examples):,} more\n")
 
 
 def render_files(files: list[FileEntry], *, file: IO[str]) -> None:
@@ -178,7 +178,7 @@ def render_status(status: Mapping[str, Any], page: Page, *, verbose: bool = Fals
     if errors:
         broken = plural(sum(errors.values()), "file")
         row("syntax", f"errors in {broken}: {counts(errors.items(), signs)}")
-    lost = [f"{visible_line(one['path'])} ({one['lines']:,} of {one['of']:,})" for one in get("lost_lines") or ()]
+    lost = [f"{visible_line(item['path'])} ({item['lines']:,} of {item['of']:,})" for item in get("lost_lines") or ()]
     row("", f"lines that do not parse: {', '.join(lost[: None if verbose else 3])}" if lost else "")
     absent = get("absent_grammars") or {}
     texts = ", ".join(f"{plural(item['files'], 'file')} of {name}" for name, item in absent.items())
@@ -199,8 +199,8 @@ def render_status(status: Mapping[str, Any], page: Page, *, verbose: bool = Fals
     nested = get("nested_repositories") or ()
     row("apart", _apart(nested, get("skipped_by_reason") or {}, signs))
     row("ignore", "" if get("ignore_files", True) else "ignore files do not count (--no-ignore)")
-    allowed = ", ".join(visible_line(glob) for glob in get("allow") or ())
-    row("include", f"{allowed}, although ignored (--include)" if allowed else "")
+    globs = ", ".join(visible_line(glob) for glob in get("allow") or ())
+    row("include", f"{globs}, although ignored (--include)" if globs else "")
     lost = [f"branch {tip['name']} is not indexed: {tip['problem']}" for tip in get("branches") or () if tip["problem"]]
     problems = (*(get("problems") or ()), *lost, *(get("warnings") or ()))
     for text in problems:
@@ -212,23 +212,23 @@ def _segments(status: Mapping[str, Any], layout: Layout, *, verbose: bool) -> It
     """Rows with the sizes of the index's shards (files), by segment if it has several; `verbose` names all of them."""
     signs = layout.signs
 
-    def named(shards: Sequence[Mapping[str, Any]]) -> str:
+    def shard_texts(shards: Sequence[Mapping[str, Any]]) -> str:
         names = (str(s["name"]) if verbose else _DIGEST.sub("", str(s["name"])) for s in shards)
         sizes = (size(s["bytes"]) for s in shards)
         return f" {signs.dot} ".join(f"{visible_line(name)} {many}" for name, many in zip(names, sizes, strict=True))
 
     segments = status.get("segments") or ()
     if len(segments) < 2:
-        yield _row("shards", named(status.get("shards") or ()), layout)
+        yield _row("shards", shard_texts(status.get("shards") or ()), layout)
         return
     yield _row("segments", f"{len(segments):,}", layout)
-    most = len(segments) if verbose else _SEGMENTS
-    for number, segment in enumerate(segments[:most], 1):
+    limit = len(segments) if verbose else _SEGMENTS
+    for number, segment in enumerate(segments[:limit], 1):
         what = f"{plural(segment['files'], 'file')}, {plural(segment['chunks'], 'chunk')}, {size(segment['bytes'])}"
-        text = f"    {number}  {what}: {named(segment['shards'])}"
+        text = f"    {number}  {what}: {shard_texts(segment['shards'])}"
         yield "\n".join(wrap_items(text, layout, " " * (_LABEL + 2))) + "\n"
-    if len(segments) > most:
-        yield f"    {signs.ellipsis} and {len(segments) - most:,} more\n"
+    if len(segments) > limit:
+        yield f"    {signs.ellipsis} and {len(segments) - limit:,} more\n"
 
 
 def _skipped_lines(status: Mapping[str, Any], signs: Signs) -> Iterator[str]:
@@ -259,39 +259,39 @@ def render_cleaned(cleaned: Mapping[str, Any], file: IO[str]) -> None:
         file.write(f"  kept {visible_line(str(name))}\n")
 
 
-def render_hooks(found: Mapping[str, Any], page: Page) -> None:
+def render_hooks(report: Mapping[str, Any], page: Page) -> None:
     """Write the state of each git hook."""
     file, layout = page.file, page.layout
     style = layout.style
-    file.write(f"hooks in {style(visible_line(str(found['folder'])), 'path')}\n")
-    for hook in found["hooks"]:
+    file.write(f"hooks in {style(visible_line(str(report['folder'])), 'path')}\n")
+    for hook in report["hooks"]:
         detail = f": {visible_line(hook['detail'])}" if hook["detail"] else ""
-        changed = "" if hook["name"] not in found["changed"] else " (changed)"
+        changed = "" if hook["name"] not in report["changed"] else " (changed)"
         file.write(f"  {hook['name']:<14}{hook['state']}{changed}{detail}\n")
-    for text in found["warnings"]:
+    for text in report["warnings"]:
         page.warning(text)
 
 
-def render_workspaces(found: Mapping[str, Any], page: Page) -> None:
+def render_workspaces(report: Mapping[str, Any], page: Page) -> None:
     """Write the workspaces with their repositories, or the repositories that were added or removed."""
     layout = page.layout
-    if "workspaces" not in found:
-        page.lines(_change_lines(found, layout))
+    if "workspaces" not in report:
+        page.lines(_change_lines(report, layout))
         return
-    for one in found["workspaces"]:
-        later = f"  (not indexed yet: the first search does that, or `lci index --workspace {one['workspace']}`)"
-        note = "" if one["indexed"] else later
-        page.lines([f"{layout.style(one['workspace'], 'bold')}{layout.style(note, 'dim')}"])
-        page.lines(_repository_rows(one["repositories"], layout))
-    if not found["workspaces"]:
+    for workspace in report["workspaces"]:
+        later = f"  (not indexed yet: the first search does that, or `lci index --workspace {workspace['workspace']}`)"
+        note = "" if workspace["indexed"] else later
+        page.lines([f"{layout.style(workspace['workspace'], 'bold')}{layout.style(note, 'dim')}"])
+        page.lines(_repository_rows(workspace["repositories"], layout))
+    if not report["workspaces"]:
         page.lines(["no workspaces; `lci workspace add NAME PATH…` makes one"])
 
 
-def _change_lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
-    name, verb = found["workspace"], "added" if "added" in found else "removed"
-    touched, left = found[verb], len(found["repositories"])
-    many = f"{left} {'repository' if left == 1 else 'repositories'}"
-    if verb == "removed" and not left:
+def _change_lines(report: Mapping[str, Any], layout: Layout) -> Iterator[str]:
+    name, verb = report["workspace"], "added" if "added" in report else "removed"
+    touched, count = report[verb], len(report["repositories"])
+    many = f"{count} {'repository' if count == 1 else 'repositories'}"
+    if verb == "removed" and not count:
         yield f"{layout.style(name, 'bold')}: removed, with its index; the repositories are not touched"
         return
     if not touched:
@@ -304,20 +304,20 @@ def _change_lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
 
 def _repository_rows(repositories: Sequence[Mapping[str, Any]], layout: Layout) -> Iterator[str]:
     """One line for each repository: name, folder and, for a status, the counts of its index."""
-    wide = min(_MAX_NAME, max((width_of(visible_line(one["repository"])) for one in repositories), default=0))
-    for one in repositories:
-        name = visible_line(one["repository"])
+    wide = min(_MAX_NAME, max((width_of(visible_line(repo["repository"])) for repo in repositories), default=0))
+    for repo in repositories:
+        name = visible_line(repo["repository"])
         parts = []
-        if (files := one.get("files")) is not None:
+        if (files := repo.get("files")) is not None:
             parts.append(plural(files, "file"))
-        if commit := one.get("commit"):
-            parts.append(f"{one['branch']} at {commit[:12]}" if one.get("branch") else commit[:12])
-        if stale := one.get("stale_files"):
+        if commit := repo.get("commit"):
+            parts.append(f"{repo['branch']} at {commit[:12]}" if repo.get("branch") else commit[:12])
+        if stale := repo.get("stale_files"):
             parts.append(f"{stale:,} changed")
         pad = " " * max(0, wide - width_of(name))
-        row = f"  {name}{pad}  {layout.style(visible_line(one['path']), 'path')}"
+        row = f"  {name}{pad}  {layout.style(visible_line(repo['path']), 'path')}"
         if parts:
             row += layout.style("  " + visible_line(", ".join(parts)), "dim")
-        if problem := one.get("problem"):
+        if problem := repo.get("problem"):
             row += layout.style(f"  {layout.signs.warn} {_PROBLEMS.get(problem, problem)}", "warn")
         yield row

@@ -22,31 +22,31 @@ def render(answer: OutlineAnswer, page: Page, *, footer: bool = True) -> None:
     """Write an answer as text; `footer` adds the number of definitions (in a pipe, only if some are left out)."""
     layout = page.layout
     docs = not answer.request.is_map
-    for place, found in enumerate(trees(answer)):
-        if place and layout.width is not None:
+    for index, file in enumerate(trees(answer)):
+        if index and layout.width is not None:
             page.lines([""])
-        page.lines(_file(found, layout, docs))
-    left = answer.total - len(answer.results)
-    if left:
+        page.lines(_file(file, layout, docs))
+    rest = answer.total - len(answer.results)
+    if rest:
         budget = f" within {answer.max_tokens:,} tokens" if answer.max_tokens is not None else ""
         offset = answer.offset
-        shown = f"{offset + 1:,} to {offset + len(answer.results):,}" if offset else f"{len(answer.results):,}"
-        note = f"{shown} of {plural(answer.total, 'definition')}{budget}"
+        span = f"{offset + 1:,} to {offset + len(answer.results):,}" if offset else f"{len(answer.results):,}"
+        note = f"{span} of {plural(answer.total, 'definition')}{budget}"
         more = goes_on(layout, len(answer.results), answer.total, offset)
         if not (layout.tools or offset):
             more = ["a larger --max-tokens shows more"]
         page.warning(": ".join([note, *more]))
     if footer and (layout.width is not None or answer.info.behind):
-        said = [] if left else [plural(answer.total, "definition")]
+        said = [] if rest else [plural(answer.total, "definition")]
         if said or answer.info.behind:
             page.end(said, answer.info)
 
 
-def _file(found: FileOutline, layout: Layout, docs: bool) -> Iterator[str]:
-    stale = f"  {layout.style(f'{layout.signs.warn} stale', 'warn')}" if found.stale else ""
-    yield layout.style(visible_line(found.path), "path") + stale
-    wide = max((len(_span(node)) for node in _all_nodes(found.nodes)), default=0)
-    yield from _nodes(found.nodes, 1, wide, layout, docs)
+def _file(file: FileOutline, layout: Layout, docs: bool) -> Iterator[str]:
+    stale = f"  {layout.style(f'{layout.signs.warn} stale', 'warn')}" if file.stale else ""
+    yield layout.style(visible_line(file.path), "path") + stale
+    wide = max((len(_span(node)) for node in _all_nodes(file.nodes)), default=0)
+    yield from _nodes(file.nodes, 1, wide, layout, docs)
 
 
 def _all_nodes(nodes: Sequence[Node]) -> Iterator[Node]:
@@ -70,14 +70,16 @@ def _nodes(nodes: Sequence[Node], depth: int, wide: int, layout: Layout, docs: b
         signature = item.signature.replace("( ", "(").replace(", )", ")").replace(" )", ")")
         said = visible_line(signature or f"{item.kind} {item.qualified_name}")
         room = max(8, width - len(head)) if width is not None else _SIGNATURE
-        shown = shorten(said, room, signs.ellipsis)
+        text = shorten(said, room, signs.ellipsis)
         doc = f"  {signs.dot} {visible_line(item.doc)}" if docs and item.doc else ""
         if doc:
-            left = room - width_of(shown)
-            doc = shorten(doc, left, signs.ellipsis) if left > 12 else ""
-        yield f"{style(head, 'line')}{shown}{style(doc, 'dim')}"
+            space = room - width_of(text)
+            doc = shorten(doc, space, signs.ellipsis) if space > 12 else ""
+        yield f"{style(head, 'line')}{text}{style(doc, 'dim')}"
         # What the line says is not said again.
         further = [
-            one for one in node.children if one.item.line > item.line or one.item.signature not in item.signature
+            child
+            for child in node.children
+            if child.item.line > item.line or child.item.signature not in item.signature
         ]
         yield from _nodes(further, depth + 1, wide, layout, docs)

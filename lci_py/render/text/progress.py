@@ -48,7 +48,7 @@ class Progress:
         self._next = 0.0
         self._stage = ""
         self._ends = _ENDS
-        self._found = 0  # files of the tree
+        self._walked = 0  # files of the tree
         self._files = (0, 0)  # extracted so far, and to extract
         self._share = 0.0  # of the bytes to extract
         self.part = 0.0  # of the whole run that is done
@@ -69,11 +69,11 @@ class Progress:
             self._searchable = True
             return
         if stage == "walk":
-            self._found = total
+            self._walked = total
         if stage == "parse":
             self._parsed, self._files = done >= total, (done, total)
             if not done and self._ends is _ENDS:
-                self._ends = _ends_of(total, self._found)
+                self._ends = _ends_of(total, self._walked)
         now = time.monotonic()
         if stage == self._stage and now < self._next and (done < total or not total):
             return
@@ -128,16 +128,16 @@ class Progress:
         self._file.flush()
 
 
-def _ends_of(files: int, found: int) -> dict[str, int]:
-    """Maps each stage to the percentage of the run at its end, for a run that parses `files` of the `found` files."""
-    if found and files * 10 < found:
+def _ends_of(files: int, total: int) -> dict[str, int]:
+    """Maps each stage to the percentage of the run at its end, for a run that parses `files` of the `total` files."""
+    if total and files * 10 < total:
         return _REFRESH_ENDS
     if files < _MANY_FILES:
         return _ENDS
     linking = 5 + min(20, files // 4_000)  # 0.07 of the time for 10,000 files of C, 0.25 for the kernel's 80,000
-    written = 99 - linking
-    return {"walk": 0, "parse": written - 8, "symbols": written - 6, "bm25": written - 3, "embed": written,
-            "branches": written, "graph": 98, "edges": 99, "commit": 100}  # fmt: skip
+    end = 99 - linking
+    return {"walk": 0, "parse": end - 8, "symbols": end - 6, "bm25": end - 3, "embed": end,
+            "branches": end, "graph": 98, "edges": 99, "commit": 100}  # fmt: skip
 
 
 def _clock(seconds: float) -> str:

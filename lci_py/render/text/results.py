@@ -73,33 +73,33 @@ class _Listing:
         style, signs = self.style, self.signs
         flags = self.flags(r)
         # Columns line up in a list without code. Between snippets they would be too far apart to compare.
-        listed = self.snippet_lines == 0
-        gap = " " * max(2, (self.place_width if listed else 0) - width_of(_location(r)) + 2)
-        left = width_of(_location(r)) + len(gap) + width_of(flags)
+        aligned = self.snippet_lines == 0
+        gap = " " * max(2, (self.place_width if aligned else 0) - width_of(_location(r)) + 2)
+        indent = width_of(_location(r)) + len(gap) + width_of(flags)
         shown_place = f"{style(visible_line(r.file), 'path')}:{style(str(r.line), 'line')}"
         # The place must stay whole so that a click on it works: the name is cut first, and keeps its end.
         what = _kind_and_name(r)
-        if self.width is not None and left + width_of(what) > self.width:
-            short = _end_of(r, self.width - left, signs.ellipsis)
+        if self.width is not None and indent + width_of(what) > self.width:
+            short = _end_of(r, self.width - indent, signs.ellipsis)
             if not short:
                 yield shown_place
-                listed = False
-                shown_place, gap, left = "", _INDENT, len(_INDENT) + width_of(flags)
-                room = self.width - left
+                aligned = False
+                shown_place, gap, indent = "", _INDENT, len(_INDENT) + width_of(flags)
+                room = self.width - indent
                 short = what if width_of(what) <= room else _end_of(r, room, signs.ellipsis)
-            what = short or shorten(what, max(1, self.width - left), signs.ellipsis)
-        used = left + width_of(what)
-        if listed:
-            pad = max(2, self.what_width - (used - left) - width_of(flags) + 2)
+            what = short or shorten(what, max(1, self.width - indent), signs.ellipsis)
+        end = indent + width_of(what)
+        if aligned:
+            pad = max(2, self.what_width - (end - indent) - width_of(flags) + 2)
         else:
-            pad = 2 if self.width is None else max(2, self.width - used - width_of(tail))
+            pad = 2 if self.width is None else max(2, self.width - end - width_of(tail))
         kind, _, rest = what.partition(" ")
-        shown = f"{style(kind, 'kind')} {style(rest, 'bold')}" if rest else style(kind, "kind")
-        head = f"{shown_place}{gap}{shown}{style(flags, 'warn')}"
+        name = f"{style(kind, 'kind')} {style(rest, 'bold')}" if rest else style(kind, "kind")
+        head = f"{shown_place}{gap}{name}{style(flags, 'warn')}"
         if not tail:
             yield head
-        elif self.width is not None and used + pad + width_of(tail) > self.width:
-            room = self.width - used - 2
+        elif self.width is not None and end + pad + width_of(tail) > self.width:
+            room = self.width - end - 2
             while tail and width_of(tail) > room:
                 tail = tail.rpartition(" ")[0]
             yield f"{head}  {style(tail, 'dim')}" if tail else head
@@ -120,70 +120,70 @@ class _Listing:
         start, lines, raw = self.code(r)
         told = [line for line in lines if line.strip()]
         margin = min((len(line) - len(line.lstrip()) for line in told), default=0)
-        for place, line in enumerate(lines):
+        for index, line in enumerate(lines):
             if line.strip():
-                spans: list[tuple[int, ...]] = [mark[1:] for mark in r.marks if mark[0] == place]
-                shown = self.marked(line, raw[place], spans) if raw else line  # the margin has no match in it
-                yield f"{_INDENT}{start + place}: {shown[margin:]}".rstrip()
+                spans: list[tuple[int, ...]] = [mark[1:] for mark in r.marks if mark[0] == index]
+                text = self.marked(line, raw[index], spans) if raw else line  # the margin has no match in it
+                yield f"{_INDENT}{start + index}: {text[margin:]}".rstrip()
 
     def snippet(self, r: Result) -> Iterator[str]:
         start, lines, raw = self.code(r)
         while lines and not lines[-1].strip():
             lines.pop()
         digits = len(str(start + len(lines)))
-        for place, line in enumerate(lines):
-            gutter = f"{_INDENT}{start + place:>{digits}} {self.signs.bar} "
+        for index, line in enumerate(lines):
+            gutter = f"{_INDENT}{start + index:>{digits}} {self.signs.bar} "
             if self.width is not None:
-                shown = shorten(line.expandtabs(_TAB), self.width - len(gutter), self.signs.ellipsis)
+                text = shorten(line.expandtabs(_TAB), self.width - len(gutter), self.signs.ellipsis)
             else:
-                shown = line
+                text = line
             if raw:
-                shown = self.marked(shown, raw[place], [mark[1:] for mark in r.marks if mark[0] == place])
-            yield f"{self.style(gutter, 'dim')}{shown}".rstrip()
+                text = self.marked(text, raw[index], [mark[1:] for mark in r.marks if mark[0] == index])
+            yield f"{self.style(gutter, 'dim')}{text}".rstrip()
 
-    def marked(self, shown: str, line: str, spans: list[tuple[int, ...]]) -> str:
+    def marked(self, text: str, line: str, spans: list[tuple[int, ...]]) -> str:
         """A line of code with the matched words in colour.
 
         Args:
-            shown: The line as it is shown, escaped and perhaps cut.
+            text: The line as it is shown, escaped and perhaps cut.
             line: The line as in the file.
             spans: The (start, end) of each matched word, in characters of `line`.
         """
 
-        def place(at: int) -> int:
+        def column(at: int) -> int:
             before = visible(line[:at])
             return len(before if self.width is None else before.expandtabs(_TAB))
 
-        end = len(shown)
-        if self.width is not None and end and shown.endswith(self.signs.ellipsis) and end < place(len(line)):
+        end = len(text)
+        if self.width is not None and end and text.endswith(self.signs.ellipsis) and end < column(len(line)):
             end -= len(self.signs.ellipsis)
-        pieces, done = [], 0
-        for start, stop in ((min(place(a), end), min(place(b), end)) for a, b in spans):
-            pieces += [shown[done:start], self.style(shown[start:stop], "match")]
-            done = stop
-        return "".join((*pieces, shown[done:]))
+        pieces, position = [], 0
+        for start, stop in ((min(column(a), end), min(column(b), end)) for a, b in spans):
+            pieces += [text[position:start], self.style(text[start:stop], "match")]
+            position = stop
+        return "".join((*pieces, text[position:]))
 
     def graph(self, r: Result, graph: GraphContext) -> Iterator[str]:
         for label in self.relations:
             links: tuple[GraphLink, ...] = getattr(graph, label)
             if not links:
                 continue
-            shown = [link.qualified_name or link.symbol or link.file for link in links[:_LINKS_SHOWN]]
+            names = [link.qualified_name or link.symbol or link.file for link in links[:_LINKS_SHOWN]]
             if self.width is None:
-                shown = [_short_link(link, r) for link in links[:_LINKS_SHOWN]]
-            elif len(set(shown)) < len(shown):  # places tell several definitions of one name apart
-                shown = [
-                    f"{named} ({link.file}:{link.line})" if shown.count(named) > 1 and named != link.file else named
-                    for named, link in zip(shown, links, strict=False)
+                names = [_short_link(link, r) for link in links[:_LINKS_SHOWN]]
+            elif len(set(names)) < len(names):  # places tell several definitions of one name apart
+                names = [
+                    f"{name} ({link.file}:{link.line})" if names.count(name) > 1 and name != link.file else name
+                    for name, link in zip(names, links, strict=False)
                 ]
             total = max(graph.counts.get(label, 0), len(links))
-            yield self.aside(self.fitting(label.replace("_", " "), shown, total))
+            yield self.aside(self.fitting(label.replace("_", " "), names, total))
 
     def fitting(self, label: str, names: list[str], total: int) -> str:
         """Text such as `callers: A.b, C.d (+3)` that fits on a line. Names are shortened before any is left out."""
         text = ""
         ends = [_TWO_PARTS.sub("", name, count=1) for name in names]
-        for some in (names, *(ends[:kept] for kept in range(len(ends), 0, -1))):
+        for some in (names, *(ends[:count] for count in range(len(ends), 0, -1))):
             more = f" (+{total - len(some)})" if total > len(some) else ""
             text = f"{label}: {', '.join(some)}{more}"
             if self.aside_width is None or width_of(visible_line(text)) <= self.aside_width:
@@ -226,8 +226,8 @@ class _Listing:
                 [] if r.via is not None and not r.mode_score else [r.mode_source, *(v for v, _ in r.also_matched or ())]
             )
             lines = f"{r.line}-{r.end_line}" if r.end_line > r.line else f"{r.line}"
-            named = _kind_and_name(r) if _name(r) else r.kind
-            kind, _, name = named.partition(" ")
+            title = _kind_and_name(r) if _name(r) else r.kind
+            kind, _, name = title.partition(" ")
             head = f"{self.style(lines, 'line')} {self.style(kind, 'kind')}"
             head += f" {self.style(name, 'bold')}" if name else ""
             head += f"  {self.style('+'.join(views), 'dim')}" if views else ""
@@ -256,8 +256,8 @@ class _Listing:
         digits = max((len(str(move[side] or "-")) for move in moves for side in ("live", "shadow")), default=0)
         for move in moves:
             ranks = f"{move['live'] or '-':>{digits}} {arrow} {move['shadow'] or '-':<{digits}}"
-            named = move["qualified_name"] or move["symbol"] or ""
-            yield self.aside(f"{ranks}  {visible_line(move['file'])}:{move['line']}  {named}".rstrip())
+            name = move["qualified_name"] or move["symbol"] or ""
+            yield self.aside(f"{ranks}  {visible_line(move['file'])}:{move['line']}  {name}".rstrip())
 
     def warning(self, text: str) -> Iterator[str]:
         """A sentence as a warning. It is wrapped and never cut, since its end says what to do."""
@@ -315,8 +315,8 @@ def _hint(hint: Hint, layout: Layout) -> str:
     """A hint as text, such as "`lci grep -F 'text'` has it at src/a.c:12" or "6 of 10 are tests (--no-tests)"."""
     if hint.kind == "tests":
         return f"{hint.reason} ({layout.words('--no-tests', hint.tool)})"
-    place = f" at {visible_line(hint.file)}:{hint.line}" if hint.file else ""
-    return f"{visible_line(layout.words(f'`{hint.command}`', hint.tool))} {hint.reason}{place}"
+    location = f" at {visible_line(hint.file)}:{hint.line}" if hint.file else ""
+    return f"{visible_line(layout.words(f'`{hint.command}`', hint.tool))} {hint.reason}{location}"
 
 
 def _by_file(results: Iterable[Result]) -> dict[str, list[Result]]:
@@ -378,14 +378,14 @@ def _found_by(r: Result) -> str:
 def _summary(answer: Answer, layout: Layout) -> list[str]:
     """The parts of the footer: the number of results, the search mode, and what --expand added."""
     added = sum(result.via is not None for result in answer.results)
-    shown = len(answer.results) - added
-    head = plural(shown, "result")
+    count = len(answer.results) - added
+    head = plural(count, "result")
     if answer.offset:
-        head = f"results {answer.offset + 1:,} to {answer.offset + shown:,} of {answer.total:,}" if shown else head
-    elif answer.total != shown and answer.mode == "symbolic":
-        head = f"{shown:,} of {plural(answer.total, 'result')}"
-    elif answer.total != shown:  # the rest is all that can be ranked, however little it fits
-        head = f"the best {head if shown != 1 else 'result'}" + layout.words(", more with -n", "")
+        head = f"results {answer.offset + 1:,} to {answer.offset + count:,} of {answer.total:,}" if count else head
+    elif answer.total != count and answer.mode == "symbolic":
+        head = f"{count:,} of {plural(answer.total, 'result')}"
+    elif answer.total != count:  # the rest is all that can be ranked, however little it fits
+        head = f"the best {head if count != 1 else 'result'}" + layout.words(", more with -n", "")
     parts = [head, answer.mode]
     if answer.expansion is not None:
         left_out = answer.expansion["left_out"]
@@ -425,8 +425,8 @@ def render(
     notes, explained = list(listing.notes()), list(listing.explained_file())
     rest = list(listing.insight(explain=explain))
     if footer:
-        shown = sum(result.via is None for result in answer.results)
-        more = goes_on(listing.layout, shown, answer.total, answer.offset)
+        count = sum(result.via is None for result in answer.results)
+        more = goes_on(listing.layout, count, answer.total, answer.offset)
         rest.append(footer_line([*_summary(answer, listing.layout), *more], answer.index, listing.layout))
     if answer.results and lines_of_code and width is not None and (notes or explained or rest):
         page.lines([""])

@@ -25,8 +25,8 @@ def render(answer: ShowAnswer, page: Page, *, numbers: bool = False, footer: boo
         footer: Whether to end with the number of results (in a pipe, only if some are left out).
     """
     layout = page.layout
-    for place, item in enumerate(answer.results):
-        if place:
+    for index, item in enumerate(answer.results):
+        if index:
             page.lines([""])
         page.lines(_result(item, answer.request, layout, numbers or layout.width is not None))
     notes = list(_notes(answer, layout))
@@ -54,8 +54,8 @@ def _result(item: ShownCode, request: ShowRequest, layout: Layout, numbers: bool
             if not numbers:
                 yield text
                 continue
-            shown = text if layout.width is None else text.expandtabs(_TAB)
-            yield f"{style(f'{number:>{digits}} {layout.signs.bar}', 'dim')} {shown}".rstrip()
+            line = text if layout.width is None else text.expandtabs(_TAB)
+            yield f"{style(f'{number:>{digits}} {layout.signs.bar}', 'dim')} {line}".rstrip()
     if item.left_out:
         yield _left_out(item, item.start + len(item.lines), item.left_out, "more line", layout)
     for label, calls in (("callers", item.callers), ("callees", item.callees)):
@@ -76,9 +76,9 @@ def _head(item: ShownCode, layout: Layout) -> str:
     span = f"{first}-{last}" if last > first else str(first)
     name = visible_line(item.qualified_name or "")
     what = item.kind if item.kind != "lines" else ""
-    shown = f"{style(what, 'kind')} {style(name, 'bold')}" if name else style(what, "kind")
+    title = f"{style(what, 'kind')} {style(name, 'bold')}" if name else style(what, "kind")
     stale = f"  {style(f'{layout.signs.warn} stale', 'warn')}" if item.stale else ""
-    return f"{style(visible_line(item.file), 'path')}:{style(span, 'line')}  {shown}".rstrip() + stale
+    return f"{style(visible_line(item.file), 'path')}:{style(span, 'line')}  {title}".rstrip() + stale
 
 
 def _calls(label: str, calls: Calls, layout: Layout) -> Iterator[str]:
@@ -104,10 +104,10 @@ def _calls(label: str, calls: Calls, layout: Layout) -> Iterator[str]:
 def _notes(answer: ShowAnswer, layout: Layout) -> Iterator[str]:
     """Notes on the definitions that are left out, and on how to get them."""
     for target, total in answer.totals:
-        shown = sum(item.target == target for item in (*answer.results, *answer.dropped))
-        if shown and shown < min(total, answer.request.limit):
+        matches = sum(item.target == target for item in (*answer.results, *answer.dropped))
+        if matches and matches < min(total, answer.request.limit):
             continue  # another target shows the same
-        if shown < total and total > answer.request.limit:
+        if matches < total and total > answer.request.limit:
             count = f"{answer.request.limit:,} of {total:,} definitions of {visible_line(target)}"
             yield f"{count}: {layout.words(f'-n {total} shows all, ', '')}FILE::NAME one"
     if answer.dropped:

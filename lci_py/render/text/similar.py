@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 def render(answer: SimilarAnswer, page: Page, *, footer: bool = True) -> None:
     """Write an answer as text; `footer` adds the number of results."""
     layout = page.layout
-    for one in answer.results:
-        if one.twin:
-            said = f"{layout.signs.warn} a near duplicate exists already: {visible_line(one.file)}:{one.line}"
-            said += f" {visible_line(one.qualified_name)}, {one.same:.0%} the same text, {one.shape:.0%} the same shape"
+    for hit in answer.results:
+        if hit.twin:
+            said = f"{layout.signs.warn} a near duplicate exists already: {visible_line(hit.file)}:{hit.line}"
+            said += f" {visible_line(hit.qualified_name)}, {hit.same:.0%} the same text, {hit.shape:.0%} the same shape"
             page.lines([layout.style(said, "warn")])
-    for one in answer.results:
-        page.lines(_lines(one, layout))
+    for hit in answer.results:
+        page.lines(_lines(hit, layout))
     if footer:
-        shown = len(answer.results)
-        parts = [shown_of(shown, answer.total, "similar definition", "the first ")]
-        parts += goes_on(layout, shown, answer.total, answer.request.offset)
+        count = len(answer.results)
+        parts = [shown_of(count, answer.total, "similar definition", "the first ")]
+        parts += goes_on(layout, count, answer.total, answer.request.offset)
         page.end(parts, answer.info)
 
 
-def _lines(one: Likeness, layout: Layout) -> Iterator[str]:
+def _lines(hit: Likeness, layout: Layout) -> Iterator[str]:
     style, signs, width, _ = layout
-    stale = f"  {signs.warn} stale" if one.stale else ""
-    measures = f"  same {one.same:.2f} shape {one.shape:.2f} words {one.words:.2f} meaning {one.meaning:.2f}"
-    named = f"{one.kind} {visible_line(one.qualified_name)}  {one.score:.2f}"
-    if width is not None and width_of(f"{visible_line(one.file)}:{one.line}  {named}{measures}{stale}") > width:
+    stale = f"  {signs.warn} stale" if hit.stale else ""
+    measures = f"  same {hit.same:.2f} shape {hit.shape:.2f} words {hit.words:.2f} meaning {hit.meaning:.2f}"
+    title = f"{hit.kind} {visible_line(hit.qualified_name)}  {hit.score:.2f}"
+    if width is not None and width_of(f"{visible_line(hit.file)}:{hit.line}  {title}{measures}{stale}") > width:
         measures = ""
-    head = f"{style(visible_line(one.file), 'path')}:{style(str(one.line), 'line')}"
-    yield f"{head}  {named}{style(measures, 'dim')}{layout.id(one.id)}{style(stale, 'warn')}"
-    if signature := " ".join(one.signature.split()):
+    head = f"{style(visible_line(hit.file), 'path')}:{style(str(hit.line), 'line')}"
+    yield f"{head}  {title}{style(measures, 'dim')}{layout.id(hit.id)}{style(stale, 'warn')}"
+    if signature := " ".join(hit.signature.split()):
         yield shorten(f"    {visible_line(signature)}", width, signs.ellipsis)

@@ -78,8 +78,8 @@ def visible_path(path: str) -> str:
 
 def shell_quote(text: str) -> str:
     """A name or a path, quoted for a shell if necessary."""
-    shown = visible_line(text)
-    return shown if re.fullmatch(_PLAIN, shown) else "'" + shown.replace("'", "'\\''") + "'"
+    name = visible_line(text)
+    return name if re.fullmatch(_PLAIN, name) else "'" + name.replace("'", "'\\''") + "'"
 
 
 def width_of(text: str) -> int:
@@ -100,10 +100,10 @@ def shorten(text: str, width: int | None, ellipsis: str) -> str:
     if width is None or width_of(text) <= width:
         return text
     room = max(0, width - len(ellipsis))
-    used = 0
+    columns = 0
     for i, char in enumerate(text):
-        used += width_of(char)
-        if used > room:
+        columns += width_of(char)
+        if columns > room:
             return text[:i] + ellipsis
     return text
 
@@ -112,9 +112,9 @@ def shorten_start(text: str, width: int, ellipsis: str) -> str:
     """`text` cut at its start to `width` columns: the end of a path or a qualified name says more than the start."""
     if width_of(text) <= width:
         return text
-    left, start = width_of(text) - max(1, width - len(ellipsis)), 0
-    while left > 0:
-        left -= width_of(text[start])
+    excess, start = width_of(text) - max(1, width - len(ellipsis)), 0
+    while excess > 0:
+        excess -= width_of(text[start])
         start += 1
     return ellipsis + text[start:]
 
@@ -225,7 +225,7 @@ def wrap_words(
     start: str,
     layout: Layout,
     hanging: str = "        ",
-    used: int | None = None,
+    start_width: int | None = None,
     *,
     cut: bool = True,
 ) -> Iterator[str]:
@@ -235,10 +235,10 @@ def wrap_words(
         words: The words. No word is broken, unless it is longer than a line and `cut` is set.
         start: The text before the first word, which may hold colour codes.
         hanging: The text before each further line.
-        used: Columns that `start` takes; by default its number of characters, so needed if `start` has colour codes.
+        start_width: Columns that `start` takes; by default its number of characters: give it if `start` has colours.
         cut: Whether a word that is longer than a line is cut; otherwise the terminal breaks it.
     """
-    line, room, empty = start, width_of(start) if used is None else used, True
+    line, room, empty = start, width_of(start) if start_width is None else start_width, True
     for word in map(visible_line, words):
         size = width_of(word)
         if layout.width is not None and not empty and room + 1 + size > layout.width:
@@ -251,40 +251,40 @@ def wrap_words(
     yield line
 
 
-def sentence(text: str, layout: Layout, hanging: str = "", used: int = 0) -> Iterator[str]:
+def sentence(text: str, layout: Layout, hanging: str = "", start_width: int = 0) -> Iterator[str]:
     """Wrap a sentence to the width of the terminal. A command in backquotes stays on one line if it fits on one;
     no word is cut.
 
     Args:
         hanging: The text before each further line.
-        used: Columns of the first line that are taken already.
+        start_width: Columns of the first line that are taken already.
     """
-    return _fill(text, re.findall(_COMMAND_OR_WORD, text), layout, hanging, used)
+    return _fill(text, re.findall(_COMMAND_OR_WORD, text), layout, hanging, start_width)
 
 
-def wrap_items(text: str, layout: Layout, hanging: str = "", used: int = 0) -> Iterator[str]:
+def wrap_items(text: str, layout: Layout, hanging: str = "", start_width: int = 0) -> Iterator[str]:
     """Wraps text such as `method 3 · field 2` as `sentence` does, but keeps each item on one line."""
     between = f" {layout.signs.dot} "
     items = text.split(between)
-    return _fill(text, [*(item + between[:-1] for item in items[:-1]), items[-1]], layout, hanging, used)
+    return _fill(text, [*(item + between[:-1] for item in items[:-1]), items[-1]], layout, hanging, start_width)
 
 
-def _fill(text: str, phrases: Iterable[str], layout: Layout, hanging: str, used: int) -> Iterator[str]:
+def _fill(text: str, phrases: Iterable[str], layout: Layout, hanging: str, start_width: int) -> Iterator[str]:
     if layout.width is None:
         return iter([visible_line(text)])
     room = layout.width - len(hanging)
     words = [word for phrase in phrases for word in ([phrase] if width_of(phrase) <= room else phrase.split(" "))]
-    return wrap_words(words, "", layout, hanging, used, cut=False)
+    return wrap_words(words, "", layout, hanging, start_width, cut=False)
 
 
 def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def shown_of(shown: int, total: int, noun: str, head: str = "") -> str:
+def shown_of(size: int, total: int, noun: str, head: str = "") -> str:
     """Text such as `12 files` or, if not all are shown, `3 of 12 files` after `head`."""
     count = plural(total, noun)
-    return f"{head}{shown:,} of {count}" if shown < total else count
+    return f"{head}{size:,} of {count}" if size < total else count
 
 
 def dropped_note(note: Mapping[str, int]) -> str:
@@ -301,15 +301,15 @@ def cut_lines(note: Mapping[str, int], layout: Layout) -> Iterator[str]:
     yield from (layout.style(line, "warn") for line in sentence(said, layout, "    "))
 
 
-def goes_on(layout: Layout, shown: int, total: int, offset: int = 0) -> list[str]:
+def goes_on(layout: Layout, count: int, total: int, offset: int = 0) -> list[str]:
     """A part of the footer that tells a client of `lci mcp` how to get the next results; [] if it is not needed."""
-    following = offset + shown
-    return [f"offset {following} goes on"] if layout.tools and shown and following < total else []
+    following = offset + count
+    return [f"offset {following} goes on"] if layout.tools and count and following < total else []
 
 
 def did_you_mean(name: str, near: Iterable[str]) -> str:
     """A message that no definition has this name, with similar names."""
-    names = ", ".join(visible_line(found) for found in near)
+    names = ", ".join(visible_line(other) for other in near)
     return f"nothing is named {visible_line(repr(name))}" + (f"; did you mean {names}?" if names else "")
 
 

@@ -29,27 +29,27 @@ def render(answer: UnusedAnswer, page: Page, *, footer: bool = True, each: bool 
         footer: Whether to end with the numbers of results and of definitions that are not listed.
         each: Whether to list all uncertain definitions, instead of only the likeliest.
     """
-    layout, shown = page.layout, len(answer.results)
-    for certainty, group in groupby(answer.results, key=lambda one: one.certainty):
-        rows, label = [_row(one) for one in group], f"{_LABELS[certainty]}: {answer.counts[certainty]:,}"
+    layout, count = page.layout, len(answer.results)
+    for certainty, group in groupby(answer.results, key=lambda item: item.certainty):
+        rows, label = [_row(item) for item in group], f"{_LABELS[certainty]}: {answer.counts[certainty]:,}"
         if certainty != "certain" and not each and len(rows) > _LIKELIEST:
             rows = rows[:_LIKELIEST]
             label += f", the {_LIKELIEST} likeliest{layout.words(': -v lists all', '')}"
         page.lines([layout.style(label, "bold"), *Table(layout, 0).lines(rows, "dim")])
     if not footer:
         return
-    said = [shown_of(shown, answer.total, "definition", "the first ")]
-    said += goes_on(layout, shown, answer.total, answer.request.offset)
-    left = [f"{answer.counts[one]:,} {_LABELS[one]}" for one in CERTAINTIES[1:] if answer.counts[one]]
-    if left and not answer.request.all:
-        said.append(", ".join(left) + layout.words(": --all lists them", ": `all` lists them"))
+    said = [shown_of(count, answer.total, "definition", "the first ")]
+    said += goes_on(layout, count, answer.total, answer.request.offset)
+    uncertain = [f"{answer.counts[level]:,} {_LABELS[level]}" for level in CERTAINTIES[1:] if answer.counts[level]]
+    if uncertain and not answer.request.all:
+        said.append(", ".join(uncertain) + layout.words(": --all lists them", ": `all` lists them"))
     if answer.counts["certain"]:
         said.append("look before you delete: of 142 read in 39 repositories 114 were right")
     page.end(said, answer.info)
 
 
-def _row(one: Unused) -> TableRow:
-    reason = "" if one.reason in ("unreferenced", "tests") else one.reason
-    if one.mention is not None:
-        reason = f"{reason} {visible_line(one.mention.file)}:{one.mention.line}".strip()
-    return place_row(one.place, reason)
+def _row(definition: Unused) -> TableRow:
+    reason = "" if definition.reason in ("unreferenced", "tests") else definition.reason
+    if definition.mention is not None:
+        reason = f"{reason} {visible_line(definition.mention.file)}:{definition.mention.line}".strip()
+    return place_row(definition.place, reason)
