@@ -240,14 +240,14 @@ def names_in(column: str, condition: str) -> str:
     return f"({column}kind_number IN ({_KINDS}) AND {column}name_number IN (SELECT id FROM names WHERE {condition}))"
 
 
-def starting_with(start: str) -> str:
-    """An SQL condition for rows of `names` that begin with a text. The names ascend with their numbers."""
+def starting_with(start: str, table: str = "names", column: str = "name") -> str:
+    """An SQL condition for rows of `names` (or of `texts`) that begin with a text. These ascend with their numbers."""
     if not start:
         return "1"
     low, high = (
-        "(WITH RECURSIVE part (low, high) AS (SELECT 0, max(id) + 1 FROM names UNION ALL SELECT "
-        f"CASE WHEN n.name < {text} THEN n.id + 1 ELSE low END, CASE WHEN n.name < {text} THEN high ELSE n.id END "
-        "FROM part CROSS JOIN names n ON n.id = (low + high) / 2 WHERE low < high) SELECT max(low) FROM part)"
+        f"(WITH RECURSIVE part (low, high) AS (SELECT 0, max(id) + 1 FROM {table} UNION ALL SELECT "
+        f"CASE WHEN {column} < {text} THEN id + 1 ELSE low END, CASE WHEN {column} < {text} THEN high ELSE id END "
+        f"FROM part CROSS JOIN {table} ON id = (low + high) / 2 WHERE low < high) SELECT max(low) FROM part)"
         for text in (f"CAST(x'{end.encode('utf-8', 'replace').hex()}' AS TEXT)" for end in (start, f"{start}{_LAST}"))
     )
     return f"id >= {low} AND id < {high}"

@@ -20,6 +20,7 @@ from lci_py.index.shards.filters import (
     names_in,
     path_test,
     spelling,
+    starting_with,
     where,
 )
 from lci_py.source.text.words import joined_spelling
@@ -91,9 +92,10 @@ def calls_named(index: SymbolicIndex, name: str, *, prefix: bool = False) -> lis
     """(file, caller as in `CallText`, line) of every call of a name, with any receiver; with `prefix`, of every call of
     a name that begins with `name`.
     """
+    named = f"SELECT id FROM texts WHERE {starting_with(name, 'texts', 'text')} AND text BETWEEN ? AND ?"
     sql = (
-        "SELECT f.id, c.caller, c.line FROM texts n CROSS JOIN calls c ON c.name = n.id CROSS JOIN files f "
-        f"ON f.id = c.file WHERE n.text BETWEEN ? AND ? AND c.arguments > {IMPLICIT} AND {{live}}"
+        "SELECT f.id, c.caller, c.line FROM calls c CROSS JOIN files f ON f.id = c.file "
+        f"WHERE c.name IN ({named}) AND c.arguments > {IMPLICIT} AND {{live}}"
     )
     found = []
     for segment in index.segments:

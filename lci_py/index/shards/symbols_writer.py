@@ -77,7 +77,6 @@ CREATE INDEX symbols_qualified ON definitions (qualified_hash) WHERE qualified_h
 CREATE INDEX symbols_parent ON definitions (parent) WHERE parent IS NOT NULL;
 CREATE INDEX symbols_placed ON definitions (file) WHERE kind = {KIND_NUMBER["module"]} AND instr(traits, 'path=');
 CREATE INDEX calls_name ON calls (name);
-CREATE INDEX texts_text ON texts (text);
 CREATE INDEX imports_file ON imports (file);
 CREATE INDEX claims_name ON claims (name);
 CREATE INDEX claims_file ON claims (file);
@@ -188,17 +187,21 @@ def _file_rows(rows: SegmentRows) -> Iterator[tuple[object, ...]]:
 def _write_calls(db: sqlite3.Connection, rows: SegmentRows) -> None:
     """Write calls file by file, in text order: `files` stores the range of each, so only names need an SQL index."""
     # Each text once: a name is called many times, and a receiver may be a long chain of calls.
-    texts: dict[str, int] = {}
-
-    def numbered() -> Iterator[tuple[int, ...]]:
-        numbers, number_of = count(), texts.setdefault
-        for file, record in enumerate(rows.records):
-            for name, receiver, line, caller, arguments, passed in record.extract.calls:
-                called, by = number_of(name, len(texts)), number_of(receiver, len(texts))
-                yield next(numbers), file, caller, called, by, line, arguments, number_of(passed, len(texts))
-
-    db.executemany("INSERT INTO calls VALUES (?,?,?,?,?,?,?,?)", numbered())
+    written: set[str] = set()
+    for record in rows.records:
+        for call in record.extract.calls:
+            written.update((call.name, call.receiver, call.passed))
+    texts = {text: number for number, text in enumerate(sorted(written))}
     db.executemany("INSERT INTO texts VALUES (?,?)", ((number, text) for text, number in texts.items()))
+    numbers = count()
+    db.executemany(
+        "INSERT INTO calls VALUES (?,?,?,?,?,?,?,?)",
+        (
+            (next(numbers), file, caller, texts[name], texts[receiver], line, arguments, texts[passed])
+            for file, record in enumerate(rows.records)
+            for name, receiver, line, caller, arguments, passed in record.extract.calls
+        ),
+    )
 
 
 def _number_names(db: sqlite3.Connection, rows: SegmentRows) -> dict[tuple[str, str], int]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 #: Version of the format; docs/index-format.md has the history.
-FORMAT = 25
+FORMAT = 26
 MANIFEST = "manifest.json"
 BUILT_AT = "%Y-%m-%dT%H:%M:%SZ"
 #: The same as a regular expression: importing `strptime` takes as long as reading the manifest.
