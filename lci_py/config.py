@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import stat
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import BadPathError, ConfigError
 from lci_py.source.repository.workspace import is_workspace
+from lci_py.source.text import parse_toml
 from lci_py.types.record import dataclass, fields
 from lci_py.types.search import MODES, REFRESH, Mode
 
@@ -201,18 +201,13 @@ def _read_file(path: Path) -> dict[str, Any]:
         raise ConfigError(f"cannot read {path}: {_reason(error)}", hint="check its permissions") from error
     if len(data) > _MAX_CONFIG_BYTES:
         raise ConfigError(f"{path} is larger than {_MAX_CONFIG_BYTES:,} bytes", hint="put ignore rules into .lciignore")
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
     try:
         text = data.decode("utf-8-sig")
         if re.search(_DEEP_KEY, text) or any(line.count(".") > _MAX_LINE_DOTS for line in text.splitlines()):
             raise ConfigError(
                 f"{path} has a key of more than {_MAX_KEY_PARTS} parts", hint="remove it: no setting has so many"
             )
-        found: dict[str, Any] = tomllib.loads(text)
-        return found
+        return parse_toml(text)
     except (ValueError, RecursionError) as error:  # TOMLDecodeError, UnicodeDecodeError; brackets without end
         why = _clip(str(error))
         raise ConfigError(f"{path} is not valid TOML: {why}", hint="fix the syntax, or remove the file") from error

@@ -61,11 +61,11 @@ class Block(NamedTuple):
     head: str = ""  # what a file of lci's own begins with; "" for a file that is others', too
     comment: tuple[str, str] = MARKDOWN
 
-    def text(self, names: Iterable[str] = (), body: str = "") -> str:
-        """The block for `names` (none: for this agent), without final line end; `body` replaces this version's text."""
+    def text(self, names: Iterable[str] = ()) -> str:
+        """The block for `names` (none: for this agent), without final line end."""
         opening, closing = self.comment
         start = f"lci:start {' '.join(sorted({*names} or {self.agent}))}: kept by `lci agent`, edits are lost"
-        return f"{opening}{start}{closing}\n{(body or self.body).strip()}\n{opening}lci:end{closing}"
+        return f"{opening}{start}{closing}\n{self.body.strip()}\n{opening}lci:end{closing}"
 
     def state(self, text: str) -> str:
         """The state of the block: absent, installed, or outdated (from another version). Errors as in `find`."""

@@ -10,17 +10,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from lci_py.agents.block import TOML, Block
 from lci_py.agents.safe_files import LeftAloneError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from lci_py.source.text import parse_toml
 
 #: What the items of lists are told by, however somebody has changed them.
 _MARK = "lci agent hook"
@@ -220,10 +215,9 @@ def read_json(text: str) -> dict[str, Any]:
 
 def _read_toml(text: str) -> dict[str, Any]:
     try:
-        data: dict[str, Any] = tomllib.loads(text.removeprefix("\ufeff"))
+        return parse_toml(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
         raise LeftAloneError(f"is not valid TOML ({' '.join(str(error).split())[:80]})") from error
-    return data
 
 
 def _runs_lci(value: object) -> bool:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from lci_py.source.text import parse_toml
 
-_TABLE = tomllib.loads(Path(__file__).with_name("agents.toml").read_text("utf-8"))
+_TABLE = parse_toml(Path(__file__).with_name("agents.toml").read_text("utf-8"))
 #: What an agent reads with every task, and what it reads when it wants to know more.
 TEXT, TASKS = _TABLE["text"], _TABLE["tasks"]
 #: The first lines of files that are lci's own.

@@ -17,12 +17,8 @@ import pytest
 from lci_py.agents import safe_files
 from lci_py.agents.entry import read_json
 from lci_py.agents.table import AGENTS, BY_NAME, HEADS, NAMES, TASKS, TEXT
+from lci_py.source.text import parse_toml
 from tests.agents.conftest import Agent, states, tree
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 COMMAND = {"command": "lci", "args": ["mcp"]}
 STDIO = {"type": "stdio", **COMMAND}
@@ -76,7 +72,7 @@ def check(folder: Path, name: str, files: tuple[str, Any, list[str]]) -> None:
     config, wanted, others = files
     if config:
         text = (folder / config).read_text("utf-8")
-        assert (tomllib.loads(text) if config.endswith(".toml") else json.loads(text)) == wanted
+        assert (parse_toml(text) if config.endswith(".toml") else json.loads(text)) == wanted
     for path in others:
         text = (folder / path).read_text("utf-8")
         if path.endswith("SKILL.md"):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from lci_py.source.text import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,13 +35,7 @@ def shared_table(name: str) -> dict[str, Any]:
     Raises:
         FileNotFoundError: There is no such file.
     """
-    # A query that needs no table does not import the parser of TOML either.
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:  # pragma: no cover - 3.10 only
-        import tomli as tomllib
-    data: dict[str, Any] = tomllib.loads((grammars_dir() / f"{name}.toml").read_text("utf-8"))
-    return data
+    return parse_toml((grammars_dir() / f"{name}.toml").read_text("utf-8"))
 
 
 def pairs(text: str, sign: str = " = ") -> Iterator[tuple[str, str]]:

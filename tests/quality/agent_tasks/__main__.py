@@ -33,14 +33,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lci_py.render.token_budget import tokens
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from lci_py.source.text import parse_toml
 
 SIDES = ("rg", "lci")
-TASKS: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("tasks.toml").read_text("utf-8"))["tasks"]
+TASKS: list[dict[str, Any]] = parse_toml(Path(__file__).with_name("tasks.toml").read_text("utf-8"))["tasks"]
 _FORM = "Answer with one line `path:line name` for each place, and nothing else."
 
 
