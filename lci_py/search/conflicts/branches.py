@@ -33,67 +33,67 @@ _LOCAL, _DECLARATION = "local", "declaration"
 
 
 def with_branches(
-    snapshot: Snapshot, asked: Row, rows: Sequence[Row], found: tuple[DefinitionSite, ...]
+    snapshot: Snapshot, symbol: Row, rows: Sequence[Row], here_sites: tuple[DefinitionSite, ...]
 ) -> tuple[DefinitionSite, ...]:
     """The definitions of one symbol in this tree, then its differing definitions on other branches; () if no conflict.
 
     Args:
-        asked: The symbol's row.
+        symbol: The symbol's row.
         rows: All rows of its qualified name and language in this tree.
-        found: The definitions in this tree that contradict each other; () if there is only one.
+        here_sites: The definitions in this tree that contradict each other; () if there is only one.
     """
     if snapshot.branches is None:
-        return found
-    places = {(site.file, site.line) for site in found} or {(asked["file"], asked["line"])}
-    group = GROUPS.get(asked["kind"])
+        return here_sites
+    places = {(site.file, site.line) for site in here_sites} or {(symbol["file"], symbol["line"])}
+    group = GROUPS.get(symbol["kind"])
     there: list[DefinitionSite] = []
-    for one in differing_name(snapshot.branches, asked["qualified_name"], asked["language"], rows):
-        other = one.there
-        mine = one.here is None or (one.here["file"], one.here["line"]) in places
-        if other is not None and mine and group is not None and GROUPS.get(other["kind"]) == group:
-            there.append(_site(other, one.branch))
+    for diff in differing_name(snapshot.branches, symbol["qualified_name"], symbol["language"], rows):
+        other = diff.there
+        is_other = diff.here is None or (diff.here["file"], diff.here["line"]) in places
+        if other is not None and is_other and group is not None and GROUPS.get(other["kind"]) == group:
+            there.append(_site(other, diff.branch))
     if not there:
-        return found
-    here = found or (_own_site(asked, snapshot.manifest.branch),)
+        return here_sites
+    here = here_sites or (_own_site(symbol, snapshot.manifest.branch),)
     return (*here, *sorted(set(there), key=lambda site: (site.branch or "", site.file, site.line)))
 
 
 def of_branches(
-    snapshot: Snapshot, request: ConflictsRequest, chosen: Collection[str] | None, found: Sequence[Conflict]
+    snapshot: Snapshot, request: ConflictsRequest, ids: Collection[str] | None, conflicts: Sequence[Conflict]
 ) -> list[Conflict]:
     """All conflicts: those of this tree, extended by other branches, and those that exist only between branches.
 
     Args:
         request: Its filters and its name also select definitions that only other branches have.
-        chosen: Ids of the definitions in this tree that pass the filters; None for all.
-        found: The conflicts in this tree.
+        ids: Ids of the definitions in this tree that pass the filters; None for all.
+        conflicts: The conflicts in this tree.
     """
     if snapshot.branches is None:
-        return list(found)
+        return list(conflicts)
     places = {
-        (site.file, site.line, one.qualified_name): number
-        for number, one in enumerate(found)
-        for site in one.definitions
+        (site.file, site.line, item.qualified_name): number
+        for number, item in enumerate(conflicts)
+        for site in item.definitions
     }  # fmt: skip
     more: dict[int, list[DefinitionSite]] = defaultdict(list)
     alone: dict[tuple[str, int, str, str], list[BranchDifference]] = defaultdict(list)
     passes = row_test(request.filters, request.name)
-    for one in differing(snapshot.branches, snapshot.symbols):
-        row = one.row
-        if one.here is None:
+    for item in differing(snapshot.branches, snapshot.symbols):
+        row = item.row
+        if item.here is None:
             if passes(**{name: row[name] for name in ("file", "language", "kind", "symbol", "qualified_name")}):
-                alone["", 0, row["qualified_name"], row["language"]].append(one)
+                alone["", 0, row["qualified_name"], row["language"]].append(item)
             continue
         number = places.get((row["file"], row["line"], row["qualified_name"]))
         if number is not None:
-            more[number] += [_site(one.there, one.branch)] if one.there is not None else []
-        elif chosen is None or row["id"] in chosen:
-            alone[row["file"], row["line"], row["qualified_name"], row["language"]].append(one)
-    joined = [
-        replace(one, definitions=(*one.definitions, *more[number])) if more.get(number) else one
-        for number, one in enumerate(found)
+            more[number] += [_site(item.there, item.branch)] if item.there is not None else []
+        elif ids is None or row["id"] in ids:
+            alone[row["file"], row["line"], row["qualified_name"], row["language"]].append(item)
+    results = [
+        replace(item, definitions=(*item.definitions, *more[number])) if more.get(number) else item
+        for number, item in enumerate(conflicts)
     ]
-    return [*joined, *(_conflict(snapshot, group) for group in alone.values())]
+    return [*results, *(_conflict(snapshot, group) for group in alone.values())]
 
 
 def _conflict(snapshot: Snapshot, group: list[BranchDifference]) -> Conflict:
@@ -101,8 +101,8 @@ def _conflict(snapshot: Snapshot, group: list[BranchDifference]) -> Conflict:
     here, row = group[0].here, group[0].row
     own = snapshot.manifest.branch
     sites = [_own_site(here, own)] if here is not None else []
-    sites += [_site(one.there, one.branch) for one in group if one.there is not None]
-    missing = [one.branch for one in group if one.there is None] if here is not None else [own or DETACHED]
+    sites += [_site(diff.there, diff.branch) for diff in group if diff.there is not None]
+    missing = [diff.branch for diff in group if diff.there is None] if here is not None else [own or DETACHED]
     return Conflict(
         row["symbol"], row["qualified_name"], row["kind"], row["language"], "branch", tuple(dict.fromkeys(sites)),
         tuple(missing),
@@ -145,12 +145,12 @@ def differing_name(
     for row in index.same_name(qualified_name, language):
         there[row["branch"]].append(row)
     statuses = index.statuses_of(sorted({row["file"] for row in here}))
-    found = []
+    differences = []
     for branch in index.names:
-        mine = [row for row in here if (branch, row["file"]) in statuses]
-        if mine or branch in there:
-            found += [BranchDifference(branch, *pair) for pair in unlike(mine, there.get(branch, ()))]
-    return found
+        rows = [row for row in here if (branch, row["file"]) in statuses]
+        if rows or branch in there:
+            differences += [BranchDifference(branch, *pair) for pair in unlike(rows, there.get(branch, ()))]
+    return differences
 
 
 def differing(index: BranchIndex, symbols: SymbolicIndex) -> Iterator[BranchDifference]:
@@ -185,10 +185,10 @@ def unlike(here: Sequence[Row], there: Sequence[Row]) -> list[Pair]:
             if _LOCAL not in traits:
                 group = GROUPS.get(row["kind"], row["kind"])
                 groups[group, _DECLARATION in traits][side].append(row)
-    found: list[Pair] = []
-    for mine, theirs in groups.values():
-        found += _unlike(mine, theirs)
-    return sorted(found, key=_pair_key)
+    pairs: list[Pair] = []
+    for our_rows, their_rows in groups.values():
+        pairs += _unlike(our_rows, their_rows)
+    return sorted(pairs, key=_pair_key)
 
 
 # Keys by which rows are paired, best first: identical, then in the same place, then under the same condition.

@@ -150,16 +150,16 @@ def definitions(
     """
     if not sites:
         return ()
-    asked, key = sites[0], group_key(sites[0])
+    first, key = sites[0], group_key(sites[0])
     group = [site for site in sites if group_key(site) == key]
-    if len({(site.file, site.line) for site in group}) < 2 or passed_over(asked):
+    if len({(site.file, site.line) for site in group}) < 2 or passed_over(first):
         return ()
     group = [site for site in group if not passed_over(site)]
-    for found in candidates(group, asked):
-        relations = relate(found)
-        related = [(site, one) for site, one in zip(found, relations, strict=True) if one]
-        if any(site.file == asked.file and site.line == asked.line for site, _ in related):
-            active, told = _active(found, machine()), _told_by_path([site for site, _ in related])
+    for rivals in candidates(group, first):
+        relations = relate(rivals)
+        related = [(site, label) for site, label in zip(rivals, relations, strict=True) if label]
+        if any(site.file == first.file and site.line == first.line for site, _ in related):
+            active, told = _active(rivals, machine()), _told_by_path([site for site, _ in related])
             return tuple(
                 DefinitionSite(
                     site.file,
@@ -175,33 +175,33 @@ def definitions(
     return ()
 
 
-def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
+def candidates(group: Sequence[Site], anchor: Site) -> list[list[Site]]:
     """The sets of sites to compare with each other, the widest set first; each set is ordered by file and line.
 
     Args:
         group: Sites with one group key, without those that `passed_over` excludes.
-        asked: The site that must be in each set.
+        anchor: The site that must be in each set.
     """
     # One line may hold two definitions of one name: `typedef struct list {…} list;`.
     by_place = {_definition(site): site for site in sorted(group, key=lambda site: (site.file, -site.line))}
     everywhere = sorted(by_place.values(), key=lambda site: (site.file, site.line))
-    here = [site for site in everywhere if site.file == asked.file]
-    if not asked.rules.linked:
+    here = [site for site in everywhere if site.file == anchor.file]
+    if not anchor.rules.linked:
         return [everywhere]
     # Without a condition, two files of a repository that define the same C function belong to different programs, or
     # the build system chooses between them. So each set has this file and those that no program contains beside it or
     # beside each other.
-    files: dict[str, list[Site]] = {asked.file: here}
+    files: dict[str, list[Site]] = {anchor.file: here}
     for site in everywhere:
-        if site.file != asked.file:
+        if site.file != anchor.file:
             files.setdefault(site.file, []).append(site)
     across: list[Site] = []
     for sites in files.values():
-        if all(_apart(one, other) for one in across for other in sites):
+        if all(_apart(member, other) for member in across for other in sites):
             across += sites
     across.sort(key=lambda site: (site.file, site.line))
-    beside = [site for site in everywhere if site.file.rpartition("/")[0] == asked.file.rpartition("/")[0]]
-    inner = [beside, here] if asked.rules.linked == "namespaces" else [here]
+    beside = [site for site in everywhere if site.file.rpartition("/")[0] == anchor.file.rpartition("/")[0]]
+    inner = [beside, here] if anchor.rules.linked == "namespaces" else [here]
     return inner if len(across) == len(here) else [across, *inner]
 
 
@@ -232,145 +232,145 @@ def relate(sites: Sequence[Site]) -> list[str]:
     """
     if all(not (site.build_tag or site.inferred) and _is_assigned(site) for site in sites):
         return [""] * len(sites)  # a variable, and what is assigned to it
-    found: list[set[str]] = [set() for _ in sites]
-    known: dict[tuple[object, ...], str | None] = {}
+    relations_of: list[set[str]] = [set() for _ in sites]
+    cache: dict[tuple[object, ...], str | None] = {}
     for (i, one), (j, other) in combinations(enumerate(sites), 2):
         # Many sites share their conditions: each pair of conditions is decided once.
         simple = one.rules.one_space
         key = (one.build_tag, other.build_tag, one.file == other.file, one.broken or other.broken, one.kind, other.kind)
-        relation = known[key] if simple and key in known else _pair(one, other)
+        relation = cache[key] if simple and key in cache else _pair(one, other)
         if simple:
-            known[key] = relation
+            cache[key] = relation
         if relation is not None:
-            found[i].add(relation)
-            found[j].add(relation)
-    return [next((one for one in RELATIONS if one in relations), "") for relations in found]
+            relations_of[i].add(relation)
+            relations_of[j].add(relation)
+    return [next((one for one in RELATIONS if one in relations), "") for relations in relations_of]
 
 
-def _pair(one: Site, other: Site) -> str | None:
+def _pair(site: Site, other: Site) -> str | None:
     """The relation of two sites, the earlier site first; None if they do not contradict each other, or if undecided."""
-    language, rules = one.language, one.rules
-    macro_kinds = (one.kind == "macro") + (other.kind == "macro")
-    both = logic.together(one.build_tag, other.build_tag, language)
-    by_path = one.path_tag != other.path_tag
-    assigned = _is_assigned(one) and _is_assigned(other)
-    if assigned and rules.second == "replaces" and not (by_path or (_chosen(one) and _chosen(other))):
-        return "variant" if one.kind == other.kind == "constant" and _placed_apart(one, other) else None
-    if both is not False and macro_kinds != 1 and _placed_apart(one, other):
+    language, rules = site.language, site.rules
+    macro_kinds = (site.kind == "macro") + (other.kind == "macro")
+    both = logic.together(site.build_tag, other.build_tag, language)
+    by_path = site.path_tag != other.path_tag
+    assigned = _is_assigned(site) and _is_assigned(other)
+    if assigned and rules.second == "replaces" and not (by_path or (_chosen(site) and _chosen(other))):
+        return "variant" if site.kind == other.kind == "constant" and _placed_apart(site, other) else None
+    if both is not False and macro_kinds != 1 and _placed_apart(site, other):
         return "variant"
     if both is False:
-        return "fallback" if _run_time(one.build_tag) != _run_time(other.build_tag) else "variant"
+        return "fallback" if _run_time(site.build_tag) != _run_time(other.build_tag) else "variant"
     if macro_kinds == 1:
         return None  # a macro beside a function wraps it
-    if ("weak" in one.traits) != ("weak" in other.traits) or _guards(one) or _guards(other):
+    if ("weak" in site.traits) != ("weak" in other.traits) or _guards(site) or _guards(other):
         return "fallback"
-    if by_path and (rules.second == "replaces" or ">=" in f"{one.path_tag}{other.path_tag}"):
+    if by_path and (rules.second == "replaces" or ">=" in f"{site.path_tag}{other.path_tag}"):
         return "variant"  # the file that says more takes the place of the one that says less
     if assigned:
         return None  # an assignment under a condition mostly changes a variable that is there already
     if macro_kinds:
-        if one.file != other.file or one.digest == other.digest:
+        if site.file != other.file or site.digest == other.digest:
             return None
         # If both conditions hold, the later one counts; a compiler warns unless an #undef or a condition separates
         # them.
         warns = (
-            rules.c_macros and one.build_tag == other.build_tag and "kept" not in one.traits and not _deliberate(one)
+            rules.c_macros and site.build_tag == other.build_tag and "kept" not in site.traits and not _deliberate(site)
         )
-        texts = _macro_words(one), _macro_words(other)
+        texts = _macro_words(site), _macro_words(other)
         warns = warns and texts[0] != texts[1] and all(texts)
         return "duplicate" if warns else "variant"
     if both is None:
         return None
-    if one.build_tag == other.build_tag:
-        return "duplicate" if _twice(one, other) else None
+    if site.build_tag == other.build_tag:
+        return "duplicate" if _twice(site, other) else None
     if rules.second == "replaces":
-        return _sequence(one, other) if one.file == other.file else None
-    if not _one_program(one, other):
+        return _sequence(site, other) if site.file == other.file else None
+    if not _one_program(site, other):
         return None
-    return _overlap_unless(logic.alternatives(one.build_tag, other.build_tag, language))
+    return _overlap_unless(logic.alternatives(site.build_tag, other.build_tag, language))
 
 
 def _overlap_unless(saved: bool | None) -> str | None:
     return {True: "variant", False: "overlap", None: None}[saved]
 
 
-def _one_program(one: Site, other: Site) -> bool:
+def _one_program(site: Site, other: Site) -> bool:
     """Whether a compiler that sees both definitions would reject them: they are not just two things with one name."""
-    if one.name in _ENTRY_POINTS or _deliberate(one) or _deliberate(other) or _doubtful(one, other):
+    if site.name in _ENTRY_POINTS or _deliberate(site) or _deliberate(other) or _doubtful(site, other):
         return False
-    rules = one.rules
+    rules = site.rules
     if "any" in rules.folder:
         return True
     if rules.c_macros and (
-        one.digest == other.digest if one.kind == other.kind == "type" else "type" in one.kind + other.kind
+        site.digest == other.digest if site.kind == other.kind == "type" else "type" in site.kind + other.kind
     ):
         return False  # the same `typedef` twice is one, and so are `union X {…};` and `typedef union X X;`
-    if one.file != other.file or one.kind == "module" or _in_macro(one):
+    if site.file != other.file or site.kind == "module" or _in_macro(site):
         return False
-    return rules.by_name or _parameters_of(one) == _parameters_of(other)
+    return rules.by_name or _parameters_of(site) == _parameters_of(other)
 
 
-def _sequence(one: Site, other: Site) -> str | None:
+def _sequence(site: Site, other: Site) -> str | None:
     """The relation of two sites of a file in a language where a later definition replaces an earlier definition."""
-    language, rules = one.language, one.rules
-    if one.group in rules.reopened or rules.clauses:
+    language, rules = site.language, site.rules
+    if site.group in rules.reopened or rules.clauses:
         return None  # added to, or further clauses of one function
-    narrower = logic.implies(other.build_tag, one.build_tag, language)
+    narrower = logic.implies(other.build_tag, site.build_tag, language)
     if narrower:
         # The later one counts where its condition holds, the earlier one elsewhere.
-        return "fallback" if _run_time(one.build_tag) != _run_time(other.build_tag) else "variant"
-    if narrower is None or "kept" in one.traits or _deliberate(one) or one.broken:
+        return "fallback" if _run_time(site.build_tag) != _run_time(other.build_tag) else "variant"
+    if narrower is None or "kept" in site.traits or _deliberate(site) or site.broken:
         return None
-    if "decorated" in one.traits | other.traits:
+    if "decorated" in site.traits | other.traits:
         return None
-    return _overlap_unless(logic.alternatives(one.build_tag, other.build_tag, language))
+    return _overlap_unless(logic.alternatives(site.build_tag, other.build_tag, language))
 
 
-def _twice(one: Site, other: Site) -> bool:
+def _twice(first: Site, other: Site) -> bool:
     """Whether two definitions under one condition are an error: a compiler rejects them, or the first one is lost."""
-    rules, group = one.rules, one.group
-    traits = one.traits | other.traits
-    if _doubtful(one, other) or _deliberate(one) or _deliberate(other) or one.name in _ENTRY_POINTS:
+    rules, group = first.rules, first.group
+    traits = first.traits | other.traits
+    if _doubtful(first, other) or _deliberate(first) or _deliberate(other) or first.name in _ENTRY_POINTS:
         return False
-    if one.file != other.file and not _one_folder(one, other):
+    if first.file != other.file and not _one_folder(first, other):
         return False
-    if group in rules.reopened or any(_matches(rules.repeatable, site) for site in (one, other)):
+    if group in rules.reopened or any(_matches(rules.repeatable, site) for site in (first, other)):
         return False
     if rules.second == "replaces" and not rules.clauses:
-        if group == "value" and one.kind != other.kind:
+        if group == "value" and first.kind != other.kind:
             return False
-        return one.parent == other.parent and not {"decorated", "weak", "kept"} & traits
+        return first.parent == other.parent and not {"decorated", "weak", "kept"} & traits
     if rules.clause_words:
-        if one.kind == "module":
-            return one.signature == other.signature and one.signature.startswith("defmodule")
-        words = {_clause_word(one), _clause_word(other)}
-        return one.parent == other.parent and len(words - {""}) == 2
-    made_by_macro = "macro(" in f"{one.build_tag}" or (rules.modules and "decorated" in traits)
-    if one.kind == "module" or "weak" in traits or made_by_macro:
+        if first.kind == "module":
+            return first.signature == other.signature and first.signature.startswith("defmodule")
+        words = {_clause_word(first), _clause_word(other)}
+        return first.parent == other.parent and len(words - {""}) == 2
+    made_by_macro = "macro(" in f"{first.build_tag}" or (rules.modules and "decorated" in traits)
+    if first.kind == "module" or "weak" in traits or made_by_macro:
         return False
-    if rules.clauses and (group != "type" or "instance" in one.signature + other.signature):
+    if rules.clauses and (group != "type" or "instance" in first.signature + other.signature):
         return False
     if "any" in rules.folder:
         return True
     if group == "value":
-        return one.kind == other.kind and one.parent == other.parent and _once(one) and _once(other)
+        return first.kind == other.kind and first.parent == other.parent and _once(first) and _once(other)
     if rules.by_name or rules.overloads:
-        in_one = one.parent == other.parent or rules.open_types
-        return in_one and one.kind == other.kind and _overload(one) == _overload(other) and not _in_macro(one)
-    if rules.second != "rejected" or one.parent != other.parent:
+        in_one = first.parent == other.parent or rules.open_types
+        return in_one and first.kind == other.kind and _overload(first) == _overload(other) and not _in_macro(first)
+    if rules.second != "rejected" or first.parent != other.parent:
         return False
     if group == "type":
-        return one.kind == other.kind != "type"
+        return first.kind == other.kind != "type"
     # In C, what has no type before its name is the use of a macro.
-    typed = all(site.signature.partition(site.name)[0].split()[-1:] not in ([], ["static"]) for site in (one, other))
-    overloads = bool(_AS_CPP.search(one.build_tag or "")) and _parameters_of(one) != _parameters_of(other)
-    return group == "callable" and typed and not overloads and not (_in_macro(one) or _in_macro(other))
+    typed = all(site.signature.partition(site.name)[0].split()[-1:] not in ([], ["static"]) for site in (first, other))
+    overloads = bool(_AS_CPP.search(first.build_tag or "")) and _parameters_of(first) != _parameters_of(other)
+    return group == "callable" and typed and not overloads and not (_in_macro(first) or _in_macro(other))
 
 
-def _doubtful(one: Site, other: Site) -> bool:
+def _doubtful(site: Site, other: Site) -> bool:
     """Whether the conditions, scopes or names of two sites may be wrong because a file does not parse."""
-    sure = one.rules.sure
-    return (one.broken or other.broken) and (sure is None or not sure.match(f"{one.kind} {one.file}"))
+    sure = site.rules.sure
+    return (site.broken or other.broken) and (sure is None or not sure.match(f"{site.kind} {site.file}"))
 
 
 def _matches(pattern: re.Pattern[str] | None, site: Site) -> bool:
@@ -428,26 +428,26 @@ def _in_macro(site: Site) -> bool:
     if not site.rules.c_macros:
         return False
     head, _, rest = site.signature.partition(site.name)
-    given = head.count("(") > head.count(")")  # `TEST(name) {`: the macro makes another name of it
+    is_open = head.count("(") > head.count(")")  # `TEST(name) {`: the macro makes another name of it
     marks = site.group == "callable" and rest.lstrip()[:1].isidentifier()  # `static int internal_function f(void)`
-    return given or marks or site.name not in site.signature or bool(_MACRO_LIKE.fullmatch(site.name))
+    return is_open or marks or site.name not in site.signature or bool(_MACRO_LIKE.fullmatch(site.name))
 
 
-def _one_folder(one: Site, other: Site) -> bool:
+def _one_folder(first: Site, other: Site) -> bool:
     """Whether two files lie in one folder and belong to one program, in which a name can be defined only once."""
-    rules = one.rules
+    rules = first.rules
     if rules.project is not None:
-        return one.kind == "module"
-    if not rules.folder or one.file.rpartition("/")[0] != other.file.rpartition("/")[0]:
+        return first.kind == "module"
+    if not rules.folder or first.file.rpartition("/")[0] != other.file.rpartition("/")[0]:
         return False
     if "any" in rules.folder:
         return True
-    private = _FILE_PRIVATE.search(one.signature) or _FILE_PRIVATE.search(other.signature)
-    is_type = one.kind in TYPE_KINDS
+    private = _FILE_PRIVATE.search(first.signature) or _FILE_PRIVATE.search(other.signature)
+    is_type = first.kind in TYPE_KINDS
     if rules.file_parts:  # a project may choose between A.Windows.cs and A.Unix.cs
-        return is_type and not private and not any("." in site.file.rpartition("/")[2][:-3] for site in (one, other))
-    shared = is_type or (one.kind in rules.folder and one.file[-4:] != ".kts")
-    return one.parent < 0 and other.parent < 0 and shared and not private
+        return is_type and not private and not any("." in site.file.rpartition("/")[2][:-3] for site in (first, other))
+    shared = is_type or (first.kind in rules.folder and first.file[-4:] != ".kts")
+    return first.parent < 0 and other.parent < 0 and shared and not private
 
 
 def _deliberate(site: Site) -> bool:
@@ -490,36 +490,36 @@ def _guards(site: Site) -> bool:
     """Whether a definition only takes effect if its name, or its enclosing type, is not defined yet: `#ifndef f`,
     `unless defined?(C)`.
     """
-    around = site.qualified_name.split(".")[-2:-1]
-    names = [re.escape(name) for name in (site.name, *around) if site.build_tag and name and name in site.build_tag]
+    enclosing = site.qualified_name.split(".")[-2:-1]
+    names = [re.escape(name) for name in (site.name, *enclosing) if site.build_tag and name and name in site.build_tag]
     if site.build_tag is None or not names:
         return False
     own = re.compile(rf"(?<![\w$])(?:{'|'.join(names)})(?![\w$:.])")
     return any(re.match(r"!|not\b", part) and own.search(part) for part in conjuncts(site.build_tag))
 
 
-def _apart(one: Site, other: Site) -> bool:
+def _apart(site: Site, other: Site) -> bool:
     """Whether two sites can coexist: no program has both, or one is a weak symbol, which the other site overrides."""
-    weak = ("weak" in one.traits) != ("weak" in other.traits)
-    return weak or logic.together(one.build_tag, other.build_tag, one.language) is False or _placed_apart(one, other)
+    weak = ("weak" in site.traits) != ("weak" in other.traits)
+    return weak or logic.together(site.build_tag, other.build_tag, site.language) is False or _placed_apart(site, other)
 
 
-def _placed_apart(one: Site, other: Site) -> bool:
+def _placed_apart(site: Site, other: Site) -> bool:
     """Whether the paths of two files suggest that no build has both files; the relation is then `variant` at most."""
-    if one.inferred == other.inferred:
+    if site.inferred == other.inferred:
         return False
-    if one.kind == "module" or one.group in one.rules.reopened:
+    if site.kind == "module" or site.group in site.rules.reopened:
         return False  # reopened in any number of files
-    if one.kind == "macro" and one.digest == other.digest:
+    if site.kind == "macro" and site.digest == other.digest:
         return False  # what all platforms have, as include guards
-    return logic.together(one.placed, other.placed, one.language) is False
+    return logic.together(site.placed, other.placed, site.language) is False
 
 
 def _told_by_path(sites: Sequence[Site]) -> bool:
     """Whether two of the definitions belong to different builds by their paths, but not by their conditions."""
     return any(
-        _placed_apart(one, other) and logic.together(one.build_tag, other.build_tag, one.language) is not False
-        for one, other in combinations(sites, 2)
+        _placed_apart(site, other) and logic.together(site.build_tag, other.build_tag, site.language) is not False
+        for site, other in combinations(sites, 2)
     )
 
 

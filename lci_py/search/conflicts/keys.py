@@ -79,35 +79,35 @@ def twice(path: str, text: str) -> list[Twice]:
         return []
     lines = text.split("\n")
     first: dict[tuple[int, str], int] = {}
-    found: dict[tuple[str, int], Twice] = {}
+    duplicates: dict[tuple[str, int], Twice] = {}
     for scope, key, name, line in reader(text):
         if (before := first.get((scope, key))) is None:
             first[scope, key] = line
         else:
-            found.setdefault((name, before), Twice(name, before, line))
+            duplicates.setdefault((name, before), Twice(name, before, line))
     return [
-        one
-        for one in found.values()
-        if one.first == one.second
-        or not _says_the_same(*(lines[at - 1].strip().lstrip("{[- ").rstrip(",") for at in one[1:]))
+        pair
+        for pair in duplicates.values()
+        if pair.first == pair.second
+        or not _says_the_same(*(lines[at - 1].strip().lstrip("{[- ").rstrip(",") for at in pair[1:]))
     ]
 
 
-def _says_the_same(one: str, other: str) -> bool:
+def _says_the_same(line: str, other: str) -> bool:
     """Whether two lines give a key the same value, so that the duplicate does no harm."""
-    return one == other and one[-1:] not in ("{", "[", ":", "|", ">", "(")
+    return line == other and line[-1:] not in ("{", "[", ":", "|", ">", "(")
 
 
 def _json(text: str) -> Iterator[Key]:
     stack: list[int | None] = []  # where each object begins; None for an array
     names: list[str] = []
     tokens = list(_JSON.finditer(text))
-    for found, after in zip(tokens, [*tokens[1:], None], strict=False):
-        token = found[0]
+    for match, after in zip(tokens, [*tokens[1:], None], strict=False):
+        token = match[0]
         if token in ("//", "/*"):
             return  # with comments it is read by programs that differ
         if token in "{[":
-            stack.append(found.start() if token == "{" else None)
+            stack.append(match.start() if token == "{" else None)
             names.append("")
         elif token in "}]":
             if not stack:
@@ -117,7 +117,7 @@ def _json(text: str) -> Iterator[Key]:
         elif token[0] == '"' and after is not None and after[0] == ":" and stack and (scope := stack[-1]) is not None:
             names[-1] = token[1:-1]
             if not _COMMENT.fullmatch(token):
-                yield Key(scope, token, ".".join(filter(None, names)), text.count("\n", 0, found.start()) + 1)
+                yield Key(scope, token, ".".join(filter(None, names)), text.count("\n", 0, match.start()) + 1)
 
 
 def _yaml(text: str) -> Iterator[Key]:
@@ -132,32 +132,32 @@ def _yaml(text: str) -> Iterator[Key]:
         if scalar >= 0 and column > scalar:
             continue
         scalar = -1
-        found = _YAML.match(line)
-        if found is None:
+        match = _YAML.match(line)
+        if match is None:
             is_item = line.lstrip().startswith("-")
             while stack and (stack[-1][0] > column or (stack[-1][0] == column and not is_item)):
                 stack.pop()
             continue
-        at = found.start("key")
-        while stack and (stack[-1][0] > at or (found["items"] and stack[-1][0] > column)):
+        at = match.start("key")
+        while stack and (stack[-1][0] > at or (match["items"] and stack[-1][0] > column)):
             stack.pop()
-        key = found["key"].strip("\"'")
+        key = match["key"].strip("\"'")
         scope = stack.pop()[2] if stack and stack[-1][0] == at else number
         yield Key(scope, key, ".".join([*(name for _, name, _ in stack), key]), number)
         stack.append((at, key, scope))
-        if _BLOCK.search(found["value"]):
-            scalar = column if not found["items"] else at - 1
-        elif found["value"].lstrip()[:1] in ('"', "'") and found["value"].count(found["value"].lstrip()[0]) == 1:
+        if _BLOCK.search(match["value"]):
+            scalar = column if not match["items"] else at - 1
+        elif match["value"].lstrip()[:1] in ('"', "'") and match["value"].count(match["value"].lstrip()[0]) == 1:
             return  # a text over several lines
 
 
 def _properties(text: str) -> Iterator[Key]:
     continued = False
     for number, line in enumerate(text.split("\n"), 1):
-        found = None if continued or line.lstrip()[:1] in ("#", "!") else _PROPERTY.match(line)
+        match = None if continued or line.lstrip()[:1] in ("#", "!") else _PROPERTY.match(line)
         continued = line.endswith("\\")
-        if found is not None:
-            yield Key(0, found[1], found[1], number)
+        if match is not None:
+            yield Key(0, match[1], match[1], number)
 
 
 def _tables(text: str) -> Iterator[Key]:
@@ -169,9 +169,9 @@ def _tables(text: str) -> Iterator[Key]:
             closing = "" if closing in line else closing
         elif line.startswith("["):
             scope = number
-        elif not line[:1].isspace() and (found := _PROPERTY.match(line)):
-            yield Key(scope, found[1], found[1], number)
-            value = line[found.end() :].strip()
+        elif not line[:1].isspace() and (match := _PROPERTY.match(line)):
+            yield Key(scope, match[1], match[1], number)
+            value = line[match.end() :].strip()
             closing = next((sign for sign in ('"""', "'''") if value.startswith(sign) and sign not in value[3:]), "")
             closing = "]" if value.startswith("[") and value.count("[") > value.count("]") else closing
 
@@ -183,26 +183,26 @@ def _make(text: str) -> Iterator[Key]:
         word = line.strip().partition(" ")[0]
         depth += word in ("ifdef", "ifndef", "ifeq", "ifneq", "define")
         depth -= word in ("endif", "endef")
-        found = _TARGET.match(line)
+        match = _TARGET.match(line)
         # Without a recipe it only adds what the target needs.
-        if found is not None and not depth and "".join(lines[number : number + 1]).startswith("\t"):
-            yield Key(0, found[1], found[1], number)
+        if match is not None and not depth and "".join(lines[number : number + 1]).startswith("\t"):
+            yield Key(0, match[1], match[1], number)
 
 
 def _proto(text: str) -> Iterator[Key]:
-    text = _PROTO_COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    text = _PROTO_COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
     stack: list[tuple[str, int]] = []  # the kind of each block, and where the numbers of its fields begin to count
-    for found in _PROTO.finditer(text):
-        if found[0].endswith("{"):
-            kind = found[1] or ""
+    for match in _PROTO.finditer(text):
+        if match[0].endswith("{"):
+            kind = match[1] or ""
             # The numbers of a `oneof` are those of the message around it.
-            stack.append((kind, stack[-1][1] if kind == "oneof" and stack else found.start()))
-        elif found[0] == "}":
+            stack.append((kind, stack[-1][1] if kind == "oneof" and stack else match.start()))
+        elif match[0] == "}":
             if stack:
                 stack.pop()
         elif stack and stack[-1][0] in ("message", "oneof"):
-            line = text.count("\n", 0, found.start(3)) + 1
-            yield Key(stack[-1][1], found[3], f"{found[2]} = {found[3]}", line)
+            line = text.count("\n", 0, match.start(3)) + 1
+            yield Key(stack[-1][1], match[3], f"{match[2]} = {match[3]}", line)
 
 
 def _sql(text: str) -> Iterator[Key]:
@@ -211,8 +211,8 @@ def _sql(text: str) -> Iterator[Key]:
     for number, line in enumerate(text.split("\n"), 1):
         if re.match(r"(?i)\s*(?:drop|alter)\b", line):
             scope = number
-        elif found := _CREATED.match(line):
-            name = re.sub(r"[\"`\[\]]", "", found[1]).lower()
+        elif match := _CREATED.match(line):
+            name = re.sub(r"[\"`\[\]]", "", match[1]).lower()
             yield Key(scope, name, name, number)
 
 
@@ -235,11 +235,11 @@ def all_of(
     for path in [path for path in dict.fromkeys(paths) if reads(path)][:_MAX_FILES]:
         text = b"\n".join(snapshot.reader.some(path, 1, _MAX_LINES + 1))
         if len(text) <= _MAX_BYTES and text.count(b"\n") < _MAX_LINES:
-            rows += [(path, TEXT, "", one) for one in twice(path, text.decode("utf-8", "replace"))]
+            rows += [(path, TEXT, "", pair) for pair in twice(path, text.decode("utf-8", "replace"))]
     branch = snapshot.manifest.branch
-    for file, language, owner, one in rows:
-        name = f"{owner}.{one.name}" if owner else one.name
-        asked = {"file": file, "language": language, "kind": KEY, "symbol": one.name, "qualified_name": name}
-        if passes(**asked) and (is_new is None or is_new(file, KEY, one.name)):
-            sites = (DefinitionSite(file, line, branch, None, "duplicate") for line in (one.first, one.second))
-            yield Conflict(one.name, name, KEY, language, "duplicate", tuple(sites))
+    for file, language, owner, pair in rows:
+        name = f"{owner}.{pair.name}" if owner else pair.name
+        fields = {"file": file, "language": language, "kind": KEY, "symbol": pair.name, "qualified_name": name}
+        if passes(**fields) and (is_new is None or is_new(file, KEY, pair.name)):
+            sites = (DefinitionSite(file, line, branch, None, "duplicate") for line in (pair.first, pair.second))
+            yield Conflict(pair.name, name, KEY, language, "duplicate", tuple(sites))

@@ -43,31 +43,31 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
     Raises:
         BadGlobError, UsageError: A filter, or the revision, cannot be used.
     """
-    chosen: Collection[str] | None = None
+    ids: Collection[str] | None = None
     if request.name:
-        chosen = {row["id"] for row in snapshot.symbols.definitions(request.name, request.filters)}
+        ids = {row["id"] for row in snapshot.symbols.definitions(request.name, request.filters)}
     elif request.filters:
-        chosen = snapshot.symbols.select_ids(request.filters)
-    found = list(_of_tree(snapshot, chosen))
+        ids = snapshot.symbols.select_ids(request.filters)
+    results = list(_of_tree(snapshot, ids))
     if request.branches or request.name or "branch" in (*request.relations, *request.also):
-        found = of_branches(snapshot, request, chosen, found)
+        results = of_branches(snapshot, request, ids, results)
     added = None
     if request.since:
         from lci_py.search.conflicts.since import since
 
         added = since(snapshot, request.since)
-        found = [one for one in found if added.adds(one)]
+        results = [conflict for conflict in results if added.adds(conflict)]
     if not request.relations or "duplicate" in request.relations:
-        found += keys.all_of(snapshot, row_test(request.filters, request.name), added and added.has_version)
-    found, left_out = _select_listed(snapshot, request, found)
-    counted = Counter(one.relation for one in found)
+        results += keys.all_of(snapshot, row_test(request.filters, request.name), added and added.has_version)
+    results, left_out = _select_listed(snapshot, request, results)
+    counted = Counter(conflict.relation for conflict in results)
     return ConflictsAnswer(
-        results=tuple(found[request.offset :][: request.limit]),
+        results=tuple(results[request.offset :][: request.limit]),
         # A request for relations of definitions asks for nothing else.
         conflicts=()
         if request.relations
         else all_of(snapshot, request.filters, request.name, added and added.is_new, added and added.has_version),
-        total=len(found),
+        total=len(results),
         by_relation={relation: counted[relation] for relation in RELATIONS if counted[relation]},
         index=index_info(snapshot),
         offset=request.offset,
@@ -78,25 +78,25 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
 
 
 def _select_listed(
-    snapshot: Snapshot, request: ConflictsRequest, found: list[Conflict]
+    snapshot: Snapshot, request: ConflictsRequest, conflicts: list[Conflict]
 ) -> tuple[list[Conflict], dict[str, int]]:
     """(listed, left out): the conflicts to list, in order; and the number left out by relation, or as foreign code."""
     if request.relations:
-        found = [one for one in found if any(site.relation in request.relations for site in one.definitions)]
+        conflicts = [item for item in conflicts if any(site.relation in request.relations for site in item.definitions)]
     if request.all or request.name:
-        return sorted(found, key=_order), {}
-    asked = {*GRAVE, *request.also, *request.relations, *(("branch",) if request.branches else ())}
+        return sorted(conflicts, key=_order), {}
+    relations = {*GRAVE, *request.also, *request.relations, *(("branch",) if request.branches else ())}
     left_out: Counter[str] = Counter()
-    kept = []
-    for one in found:
-        if one.relation not in asked and not any(site.relation in request.relations for site in one.definitions):
-            left_out[one.relation] += 1
-        elif one.relation in GRAVE and any(_is_foreign(snapshot, file) for file in {s.file for s in one.definitions}):
+    listed = []
+    for item in conflicts:
+        if item.relation not in relations and not any(site.relation in request.relations for site in item.definitions):
+            left_out[item.relation] += 1
+        elif item.relation in GRAVE and any(_is_foreign(snapshot, file) for file in {s.file for s in item.definitions}):
             left_out["foreign"] += 1
         else:
-            kept.append(one)
+            listed.append(item)
     order = (*RELATIONS, "foreign")
-    return sorted(kept, key=_order), {name: left_out[name] for name in order if left_out[name]}
+    return sorted(listed, key=_order), {name: left_out[name] for name in order if left_out[name]}
 
 
 def _is_foreign(snapshot: Snapshot, file: str) -> bool:
@@ -108,16 +108,16 @@ def _is_foreign(snapshot: Snapshot, file: str) -> bool:
     )
 
 
-def _order(one: Conflict) -> tuple[int, str, int, str]:
-    first = one.definitions[0]
-    return RELATIONS.index(one.relation), first.file, first.line, one.qualified_name
+def _order(conflict: Conflict) -> tuple[int, str, int, str]:
+    first = conflict.definitions[0]
+    return RELATIONS.index(conflict.relation), first.file, first.line, conflict.qualified_name
 
 
-def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None) -> Iterator[Conflict]:
-    """The conflicts between definitions of this tree; if `chosen` is given, those that involve one of these ids."""
+def _of_tree(snapshot: Snapshot, ids: Collection[str] | None) -> Iterator[Conflict]:
+    """The conflicts between definitions of this tree; if `ids` is given, those that involve one of these ids."""
     branch = snapshot.manifest.branch
     for rows in snapshot.symbols.duplicate_names(MAX_SITES):
-        if chosen is not None and not any(row["id"] in chosen for row in rows):
+        if ids is not None and not any(row["id"] in ids for row in rows):
             continue
         groups: dict[tuple[str, ...], list[Site]] = defaultdict(list)
         for row in rows:
@@ -125,25 +125,25 @@ def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None) -> Iterator[Con
                 if not passed_over(site):
                     groups[group_key(site)].append(site)
         for sites in groups.values():
-            if len(sites) < 2 or (chosen is not None and not any(site.symbol_id in chosen for site in sites)):
+            if len(sites) < 2 or (ids is not None and not any(site.symbol_id in ids for site in sites)):
                 continue
             told: set[tuple[DefinitionSite, ...]] = set()
             text = {(site.file, site.line): site.digest for site in sites}
-            for asked in _askers(sites):
-                found = definitions([asked, *sites], branch, this_machine)
-                if found and found not in told:
-                    told.add(found)
-                    name = (asked.name, asked.qualified_name, asked.kind, asked.language)
-                    texts = {text.get((one.file, one.line), "") for one in found}
+            for start in _askers(sites):
+                clash = definitions([start, *sites], branch, this_machine)
+                if clash and clash not in told:
+                    told.add(clash)
+                    name = (start.name, start.qualified_name, start.kind, start.language)
+                    texts = {text.get((item.file, item.line), "") for item in clash}
                     same_text = len(texts) == 1 and "" not in texts
-                    relation, shown = _gravest(found), _witness(sites, found)
-                    if relation != "overlap" or shown:  # else nothing shows that both can hold
-                        yield Conflict(*name, relation, found, same_text=same_text, witness=shown)
+                    relation, situation = _gravest(clash), _witness(sites, clash)
+                    if relation != "overlap" or situation:  # else nothing shows that both can hold
+                        yield Conflict(*name, relation, clash, same_text=same_text, witness=situation)
 
 
-def _witness(sites: Sequence[Site], found: Sequence[DefinitionSite]) -> str:
+def _witness(sites: Sequence[Site], clash: Sequence[DefinitionSite]) -> str:
     """Describes a situation in which two overlapping definitions both exist; "" if no definitions overlap."""
-    places = {(one.file, one.line) for one in found if one.relation == "overlap"}
+    places = {(definition.file, definition.line) for definition in clash if definition.relation == "overlap"}
     clashing = [site for site in sites if (site.file, site.line) in places]
     pairs = ((a, b) for a, b in combinations(clashing, 2) if a.build_tag != b.build_tag)
     return next(filter(None, (witness(a.build_tag, b.build_tag, a.language) for a, b in pairs)), "")
@@ -161,4 +161,4 @@ def _askers(sites: list[Site]) -> Iterator[Site]:
         if (site.file, site.line) not in seen:
             widest = candidates(sites, site)[0]
             yield site
-            seen.update((one.file, one.line) for one in widest if one.file == site.file or len(widest) == len(sites))
+            seen.update((s.file, s.line) for s in widest if s.file == site.file or len(widest) == len(sites))

@@ -67,7 +67,7 @@ _PATTERNS = frozenset({"project", "not_types", "exempt", "repeatable", "sure"})
 @cache
 def rules_of(language: str) -> Rules:
     """The conflict rules of a language."""
-    given: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for key, value in table_of(language).get("conflicts", {}).items():
-        given[key] = lazily(value) if key in _PATTERNS else frozenset(value) if isinstance(value, list) else value
-    return Rules(**given)
+        fields[key] = lazily(value) if key in _PATTERNS else frozenset(value) if isinstance(value, list) else value
+    return Rules(**fields)

@@ -103,7 +103,7 @@ class Modules:
         """
         # Each part of the path with the file that declares it, and the name that it is declared by there.
         parts = qualified_name.split(".") if qualified_name else []
-        found = [(part, path, ".".join(parts[: at + 1])) for at, part in enumerate(parts)]
+        items = [(part, path, ".".join(parts[: at + 1])) for at, part in enumerate(parts)]
         at = path
         for _ in range(_MAX_STEPS):
             leads = self._leads(at)
@@ -111,35 +111,35 @@ class Modules:
                 break
             module = leads[0].module
             names = (*module.inside, module.name)
-            around = [(name, module.file, ".".join(names[: at + 1])) for at, name in enumerate(names)]
+            modules = [(name, module.file, ".".join(names[: at + 1])) for at, name in enumerate(names)]
             at = module.file
-            found = self._handed_on([*around, *found], module, is_root=not self._leads(at))
-        return f"{at}::{'.'.join(name for name, _, _ in found)}"
+            items = self._handed_on([*modules, *items], module, is_root=not self._leads(at))
+        return f"{at}::{'.'.join(name for name, _, _ in items)}"
 
-    def _handed_on(self, found: list[_Part], module: _Module, *, is_root: bool) -> list[_Part]:
-        """The path `found` of an item, shortened by the `use` items in the file that declares `module`."""
+    def _handed_on(self, parts: list[_Part], module: _Module, *, is_root: bool) -> list[_Part]:
+        """The path `parts` of an item, shortened by the `use` items in the file that declares `module`."""
         uses = self._uses(module, is_root)
         for _ in range(_MAX_STEPS):
-            names = [name for name, _, _ in found]
-            for end in range(len(found), 0, -1):
+            names = [name for name, _, _ in parts]
+            for end in range(len(parts), 0, -1):
                 inside, name = "::".join(names[: end - 1]), names[end - 1]
                 words = uses.get(inside, {}) if inside else uses.get("self", {})
                 alias = words.get(name)
-                given = alias is not None or ("*" in words and inside and self._is_public(*found[end - 1][1:]))
-                if given and (inside or alias != name):
-                    _, file, declared = found[end - 1]
-                    found = [(alias or name, file, declared), *found[end:]]
+                is_reexport = alias is not None or ("*" in words and inside and self._is_public(*parts[end - 1][1:]))
+                if is_reexport and (inside or alias != name):
+                    _, file, declared = parts[end - 1]
+                    parts = [(alias or name, file, declared), *parts[end:]]
                     break
             else:
                 break
-        return found
+        return parts
 
     def _is_public(self, path: str, name: str) -> bool:
         """Whether `use module::*` includes an item of a file; True for an item in a macro call, as it is unknown."""
         if (path, name) not in self._public:
-            seen = "s.exported OR s.signature LIKE 'pub%' OR instr(s.build_tag, 'macro(')"
+            is_visible = "s.exported OR s.signature LIKE 'pub%' OR instr(s.build_tag, 'macro(')"
             self._public[path, name] = bool(
-                self._rows(f"{qualified_in('s.', [name])} AND f.path = ? AND ({seen})", [name, name, path])
+                self._rows(f"{qualified_in('s.', [name])} AND f.path = ? AND ({is_visible})", [name, name, path])
             )
         return self._public[path, name]
 
@@ -152,8 +152,8 @@ class Modules:
         options: list[str] = []
         leads = self._leads(path)
         for lead in leads:
-            around = self._condition(lead.module.file, depth + 1)
-            option = all_of([around, self._expand_macros(lead.module.tag, lead.module.file), lead.condition])
+            enclosing = self._condition(lead.module.file, depth + 1)
+            option = all_of([enclosing, self._expand_macros(lead.module.tag, lead.module.file), lead.condition])
             if option is None:
                 return None
             options.append(option)
@@ -168,8 +168,8 @@ class Modules:
         parts = []
         for part in conjuncts(tag):
             match = _UNKNOWN.match(part)
-            known = match is not None and match.group(1) not in inside and len(inside) < _MAX_STEPS
-            parts.append(self._macro(match.group(1), path, inside) if match is not None and known else part)
+            is_expandable = match is not None and match.group(1) not in inside and len(inside) < _MAX_STEPS
+            parts.append(self._macro(match.group(1), path, inside) if match is not None and is_expandable else part)
         return all_of(parts)
 
     def _macro(self, name: str, path: str, inside: tuple[str, ...]) -> str:
@@ -197,20 +197,20 @@ class Modules:
 
     def _leads(self, path: str, depth: int = 0) -> list[_Lead]:
         """The declarations `mod name;` that make a file a module."""
-        known = self._leading.get(path)
-        if known is not None or depth > _MAX_STEPS:
-            return known or []
+        cached = self._leading.get(path)
+        if cached is not None or depth > _MAX_STEPS:
+            return cached or []
         self._leading[path] = []  # for two files that declare each other
         folder, base = posixpath.split(path)
         self._read(posixpath.basename(folder) if base == "mod.rs" else base.removesuffix(".rs"))
-        certain, beside = ([one for one in at.get(path, ()) if one.module.file != path] for at in self._by_place)
+        certain, beside = ([item for item in at.get(path, ()) if item.module.file != path] for at in self._by_place)
         # Submodules lie beside a file, whatever its name, if it is the root of a crate, which nothing declares, or if
         # an attribute names it.
-        found = certain or [
-            lead for lead in beside if all(around.placed for around in self._leads(lead.module.file, depth + 1))
+        leads = certain or [
+            lead for lead in beside if all(lead_above.placed for lead_above in self._leads(lead.module.file, depth + 1))
         ]
-        found.sort(key=lambda lead: (lead.module.file, lead.module.name, lead.module.tag or "", lead.condition))
-        self._leading[path] = found[: _MAX_DECLARATIONS + 1]
+        leads.sort(key=lambda lead: (lead.module.file, lead.module.name, lead.module.tag or "", lead.condition))
+        self._leading[path] = leads[: _MAX_DECLARATIONS + 1]
         return self._leading[path]
 
     def _read(self, name: str) -> None:
@@ -228,8 +228,8 @@ class Modules:
         for module in _modules(rows):
             folders = _own_folder(module.file), posixpath.dirname(module.file)
             for at, folder in zip(self._by_place, folders, strict=True):
-                for place, lead in _leading(module, folder):
-                    at.setdefault(place, []).append(lead)
+                for file, lead in _leading(module, folder):
+                    at.setdefault(file, []).append(lead)
 
     def _rows(self, condition: str, args: list[object]) -> list[tuple[int, sqlite3.Row]]:
         return [
@@ -242,15 +242,15 @@ class Modules:
         """Maps each module that the file of `module` imports from to a dict from an item (or `*`) to its local name."""
         key = (module.segment, module.number)
         if key not in self._imports:
-            found: dict[str, dict[str, str]] = {}
+            imports: dict[str, dict[str, str]] = {}
             sql = "SELECT module, name, alias FROM imports WHERE file = ?"
             for path, name, alias in self._symbols.segments[module.segment].execute(sql, [module.number]):
                 inside = str(path).removeprefix("self::")
                 inside = inside.removeprefix("crate::") if is_root else inside
                 if not name:  # `use a::b as c`, which names no item
                     inside, _, name = inside.rpartition("::")
-                found.setdefault(inside or "self", {})[name] = alias or name
-            self._imports[key] = found
+                imports.setdefault(inside or "self", {})[name] = alias or name
+            self._imports[key] = imports
         return self._imports[key]
 
 
@@ -259,14 +259,14 @@ class Modules:
 
 def all_of(conditions: Iterable[str | None]) -> str | None:
     """The conjunction of conditions; None if no condition is set, "0" if one of them never holds."""
-    given = [condition for condition in conditions if condition]
-    made = "0" if "0" in given else join(given)
-    return clip(made, _MAX_TEXT) if made is not None else None
+    nonempty = [condition for condition in conditions if condition]
+    joined = "0" if "0" in nonempty else join(nonempty)
+    return clip(joined, _MAX_TEXT) if joined is not None else None
 
 
 def one_of(conditions: Iterable[str]) -> str:
     """The disjunction of conditions: "0" if there are none, "" if one of them always holds."""
-    options = list(dict.fromkeys(one for one in conditions if one != "0"))
+    options = list(dict.fromkeys(condition for condition in conditions if condition != "0"))
     return "" if "" in options else clip(any_of(options), _MAX_TEXT) or "0"
 
 
@@ -292,19 +292,19 @@ def _own_folder(file: str) -> str:
 def _leading(module: _Module, start: str) -> Iterator[tuple[str, _Lead]]:
     """(path, declaration) of each file that a module may be in, if its parent's submodules are in `start`."""
     inside = posixpath.join(start, *module.inside)
-    written = [note[5:].partition("?") for note in module.notes if note.startswith("path=")]
-    for place, _, quoted in written or [("", "", "")]:
-        lead = _Lead(module, unquote(quoted), bool(place))
-        if place:
+    paths = [note[5:].partition("?") for note in module.notes if note.startswith("path=")]
+    for path, _, quoted in paths or [("", "", "")]:
+        lead = _Lead(module, unquote(quoted), bool(path))
+        if path:
             # Beside the file that says so, unless inline modules are around it.
-            around = inside if module.inside else posixpath.dirname(module.file)
-            yield posixpath.normpath(posixpath.join(around, unquote(place))), lead
+            base = inside if module.inside else posixpath.dirname(module.file)
+            yield posixpath.normpath(posixpath.join(base, unquote(path))), lead
         else:
             yield posixpath.join(inside, f"{module.name}.rs"), lead
             yield posixpath.join(inside, module.name, "mod.rs"), lead
 
 
-def _shared_folders(one: str, other: str) -> int:
+def _shared_folders(path: str, other: str) -> int:
     """The number of leading folders that two paths share; for two equal paths also the file counts."""
-    mine, theirs = one.split("/"), other.split("/")
-    return next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), len(mine))
+    ours, others = path.split("/"), other.split("/")
+    return next((i for i, (a, b) in enumerate(zip(ours, others, strict=False)) if a != b), len(ours))

@@ -70,11 +70,11 @@ def since(snapshot: Snapshot, revision: str) -> Since:
     Raises:
         UsageError: There is no such revision, or no git work tree; in a workspace, not in any repository.
     """
-    found = _Before(set(), Counter(), set())
-    commits, uncompared = of_each_repository(snapshot.root, partial(_compare, snapshot, revision, found))
-    new = frozenset(_new_definitions(snapshot, sorted(found.files), found.definitions))
+    before = _Before(set(), Counter(), set())
+    commits, uncompared = of_each_repository(snapshot.root, partial(_compare, snapshot, revision, before))
+    new = frozenset(_new_definitions(snapshot, sorted(before.files), before.definitions))
     commit = commits[0] if uncompared is None else None
-    return Since(snapshot.manifest.branch, commit, frozenset(found.files), new, frozenset(found.values), uncompared)
+    return Since(snapshot.manifest.branch, commit, frozenset(before.files), new, frozenset(before.values), uncompared)
 
 
 class _Before(NamedTuple):
@@ -85,8 +85,8 @@ class _Before(NamedTuple):
     values: set[_Value]
 
 
-def _compare(snapshot: Snapshot, revision: str, found: _Before, root: Path, prefix: str) -> str:
-    """Add to `found` the former content of the files that differ in the folder `root`; returns the commit."""
+def _compare(snapshot: Snapshot, revision: str, before: _Before, root: Path, prefix: str) -> str:
+    """Add to `before` the former content of the files that differ in the folder `root`; returns the commit."""
     if git_root(root) is None:
         raise UsageError(f"{root} is not in a git work tree", hint="leave out --diff")
     parted = revision.endswith(_PARTED)
@@ -108,9 +108,9 @@ def _compare(snapshot: Snapshot, revision: str, found: _Before, root: Path, pref
     for path, data in changed:
         if data is not None and data == snapshot.reader.read(prefix + path):
             continue
-        found.files.add(prefix + path)
+        before.files.add(prefix + path)
         if data is not None and content_reason(path, data) is None:
-            _read(snapshot, prefix + path, data, found.definitions, found.values)
+            _read(snapshot, prefix + path, data, before.definitions, before.values)
     return commit
 
 
@@ -131,9 +131,9 @@ def _read(snapshot: Snapshot, path: str, data: bytes, old: Counter[_Definition],
         old[symbol.qualified_name, symbol.kind, symbol.build_tag] += 1
     if versions.reads(path):
         text = data.decode("utf-8", "replace")
-        before.update((one.subject, one.value, path) for one in versions.versions_in(path, text))
+        before.update((fact.subject, fact.value, path) for fact in versions.versions_in(path, text))
     if keys.reads(path):
-        before.update((keys.KEY, one.name, path) for one in keys.twice(path, data.decode("utf-8", "replace")))
+        before.update((keys.KEY, fact.name, path) for fact in keys.twice(path, data.decode("utf-8", "replace")))
     before.update((claim.name, claim.value, claim.how) for claim in claims_of(language, path, data, symbols))
 
 

@@ -55,22 +55,22 @@ def definition_sites(
     if not qualified_name:
         return ()
     rows = snapshot.symbols.same_name(qualified_name, language, MAX_SITES)
-    asked = next((row for row in rows if row["id"] == symbol_id), None)
-    if asked is None:
+    symbol = next((row for row in rows if row["id"] == symbol_id), None)
+    if symbol is None:
         return ()
-    found: tuple[DefinitionSite, ...] = ()
-    if len(rows) > 1 or "import=" in asked["traits"]:
+    clash: tuple[DefinitionSite, ...] = ()
+    if len(rows) > 1 or "import=" in symbol["traits"]:
         # The conditions of a definition cost more than its scope, and most definitions are alone in theirs.
-        key = group_key(_unconditional(snapshot, asked))
-        others = [row for row in rows if row is not asked and group_key(_unconditional(snapshot, row)) == key]
-        if others or "import=" in asked["traits"]:
-            sites = [site for row in (asked, *others) for site in sites_of(snapshot, row)]
-            found = definitions(sites, snapshot.manifest.branch, _machine)
+        key = group_key(_unconditional(snapshot, symbol))
+        others = [row for row in rows if row is not symbol and group_key(_unconditional(snapshot, row)) == key]
+        if others or "import=" in symbol["traits"]:
+            sites = [site for row in (symbol, *others) for site in sites_of(snapshot, row)]
+            clash = definitions(sites, snapshot.manifest.branch, _machine)
     if snapshot.branches is None:
-        return found
+        return clash
     from lci_py.search.conflicts.branches import with_branches
 
-    return with_branches(snapshot, asked, rows, found)
+    return with_branches(snapshot, symbol, rows, clash)
 
 
 def _machine() -> Machine:

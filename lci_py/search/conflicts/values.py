@@ -24,7 +24,7 @@ def for_results(snapshot: Snapshot, results: Sequence[Result]) -> tuple[dict[str
     return tuple(
         _entry(said, code)
         for said, code in _contradicted(snapshot.symbols)
-        if any(row.file == file and row.line in shown for row in (said, code) for file, shown in lines)
+        if any(row.file == file and row.line in lines_of for row in (said, code) for file, lines_of in lines)
     )
 
 
@@ -45,7 +45,7 @@ def all_of(
         has_version: Whether a version statement is new, by path, subject and value. None to list all.
     """
     passes = row_test(filters, name)
-    found = tuple(
+    entries = tuple(
         _entry(said, code)
         for said, code in _contradicted(snapshot.symbols)
         if (is_new is None or is_new(said) or is_new(code))
@@ -58,10 +58,10 @@ def all_of(
         )
     )
     if name or filters.lang or filters.kind or filters.name or filters.parent:
-        return found
+        return entries
     from lci_py.search.conflicts import versions
 
-    return (*found, *versions.all_of(snapshot, path_test(filters) or bool, has_version))
+    return (*entries, *versions.all_of(snapshot, path_test(filters) or bool, has_version))
 
 
 def _contradicted(index: SymbolicIndex) -> Iterator[tuple[StatedValue, StatedValue]]:
@@ -71,12 +71,12 @@ def _contradicted(index: SymbolicIndex) -> Iterator[tuple[StatedValue, StatedVal
 
 def _entry(said: StatedValue, code: StatedValue) -> dict[str, Any]:
     """An entry of the envelope, which says that the code's value counts and the comment should be corrected."""
-    place, beside = f"{said.file}:{said.line}", f"{code.file}:{code.line}"
-    where = "the same line" if said.line == code.line else f"its comment in {place}"
+    comment_at, beside = f"{said.file}:{said.line}", f"{code.file}:{code.line}"
+    where = "the same line" if said.line == code.line else f"its comment in {comment_at}"
     both = is_number(code.value) and is_number(said.value)
     return {
         "conflict_type": "numeric-mismatch" if both else "direct-contradiction",
-        "sources": list(dict.fromkeys((beside, place))),
+        "sources": list(dict.fromkeys((beside, comment_at))),
         "recommended_resolution": "prefer-authoritative",
         "reasoning": f"the default of {code.name} is {code.value} in {beside} but {where} says {said.value}.",
     }

@@ -74,11 +74,11 @@ class _Rule(NamedTuple):
 
 @cache
 def _rules() -> tuple[_Rule, ...]:
-    found = []
+    rules = []
     for head, text in pairs(shared_table("versions")["stated"], " :: "):
         how, subject, file = head.split(" ", 2)
-        found.append(_Rule(how, subject, file, text.replace("{V}", _V).replace("{N}", _N)))
-    return tuple(found)
+        rules.append(_Rule(how, subject, file, text.replace("{V}", _V).replace("{N}", _N)))
+    return tuple(rules)
 
 
 @cache
@@ -119,25 +119,25 @@ def versions_in(path: str, text: str) -> Iterator[Statement]:
     else:
         for how, subject, file, pattern in _rules():
             if re.fullmatch(file, base) and (base != "conf.py" or _DOCUMENTS.search(path)):
-                found = list(_matches(pattern, subject, how, path, text))
-                yield from found if how == "listed" else found[:1]
+                statements = list(_matches(pattern, subject, how, path, text))
+                yield from statements if how == "listed" else statements[:1]
 
 
 def _matches(pattern: str, subject: str, how: str, path: str, text: str) -> Iterator[Statement]:
-    for found in re.finditer(pattern, text):
-        values = _LISTED.findall(found[1]) if how == "listed" else [found[1]]
-        yield from (Statement(subject, how, path, text.count("\n", 0, found.start(1)) + 1, one) for one in values)
+    for match in re.finditer(pattern, text):
+        values = _LISTED.findall(match[1]) if how == "listed" else [match[1]]
+        yield from (Statement(subject, how, path, text.count("\n", 0, match.start(1)) + 1, value) for value in values)
 
 
 def _releases(path: str, text: str) -> Iterator[Statement]:
     """The newest release in a changelog; none if its entries are not ordered from newest to oldest."""
-    found = [one for one in _RELEASE.finditer(text) if _HEADED.match(text, one.start())]
-    released = [one for one in found if not _UNRELEASED.search(one[0])]
-    made = [
-        Statement("version", "release", path, text.count("\n", 0, one.start(1)) + 1, one[1]) for one in released[:8]
+    matches = [m for m in _RELEASE.finditer(text) if _HEADED.match(text, m.start())]
+    released = [m for m in matches if not _UNRELEASED.search(m[0])]
+    statements = [
+        Statement("version", "release", path, text.count("\n", 0, m.start(1)) + 1, m[1]) for m in released[:8]
     ]
-    if len(made) > 1 and made[0].number == max(one.number for one in made):
-        yield made[0]
+    if len(statements) > 1 and statements[0].number == max(m.number for m in statements):
+        yield statements[0]
 
 
 def disagreements(snapshot: Snapshot) -> list[tuple[tuple[Statement, ...], dict[str, Any]]]:
@@ -162,9 +162,9 @@ def workflows(root: Path) -> list[str]:
 
 def compare(texts: dict[str, str]) -> list[tuple[tuple[Statement, ...], dict[str, Any]]]:
     """The contradicting versions, as from `disagreements`; `texts` maps the paths of files to their contents."""
-    written = {path: name for path, text in texts.items() if _MANIFEST.search(path) and (name := _name(text))}
-    names = {path: _plain(name) for path, name in written.items()}
-    shown = {_plain(name): name for name in written.values()}
+    package_names = {path: name for path, text in texts.items() if _MANIFEST.search(path) and (name := _name(text))}
+    names = {path: _plain(name) for path, name in package_names.items()}
+    labels = {_plain(name): name for name in package_names.values()}
     projects: dict[tuple[str, str], list[Statement]] = defaultdict(list)
     folders: dict[str, list[Statement]] = defaultdict(list)
     members: dict[str, set[str]] = defaultdict(set)  # by folder, the names of projects in it
@@ -177,20 +177,20 @@ def compare(texts: dict[str, str]) -> list[tuple[tuple[Statement, ...], dict[str
         is_published = not any(one.how == "own" and one.value.startswith("0.0") for one in found_here)
         for one in found_here:
             if one.subject == "version" and one.how == "own" and is_published:
-                for place, name in _projects_of(path, names.get(path, ""), members):
-                    projects[place, name].append(one)
+                for project_folder, name in _projects_of(path, names.get(path, ""), members):
+                    projects[project_folder, name].append(one)
             elif one.how == "listed" and one.file.endswith((".yml", ".yaml")):
                 folders[path.partition(".github")[0].rstrip("/") if ".github" in path else folder].append(one)
             elif one.how == "said" and _DOCUMENTS.search(path):
                 folders[_DOCUMENTS.sub("", f"{folder}/x").strip("/")].append(one)
             elif one.how != "own" and is_published:
                 folders[folder].append(one)
-    found: list[_Found] = []
+    contradictions: list[_Found] = []
     for (folder, name), rows in sorted(projects.items()):
         newest = [one for one in folders.get(folder, ()) if one.how == "release"] if len(members[folder]) == 1 else []
-        found += _project_version(shown[name], rows, newest)
+        contradictions += _project_version(labels[name], rows, newest)
     for folder, rows in sorted(folders.items()):
-        found += _supported_versions([*rows, *(() if folder else _of_all_parts(folders))])
+        contradictions += _supported_versions([*rows, *(() if folder else _of_all_parts(folders))])
     return [
         (
             places,
@@ -201,16 +201,16 @@ def compare(texts: dict[str, str]) -> list[tuple[tuple[Statement, ...], dict[str
                 "reasoning": text,
             },
         )
-        for kind, is_recent, places, text in found
+        for kind, is_recent, places, text in contradictions
     ]
 
 
 def _of_all_parts(folders: dict[str, list[Statement]]) -> Iterator[Statement]:
     """The oldest version of each language on which all manifests agree; none if the root has a manifest."""
     for language in _languages():
-        asked = [row for rows in folders.values() for row in rows if (row.subject, row.how) == (language, "oldest")]
-        if len({row.number for row in asked}) == 1 and all("/" in row.file for row in asked):
-            yield asked[0]
+        oldest = [row for rows in folders.values() for row in rows if (row.subject, row.how) == (language, "oldest")]
+        if len({row.number for row in oldest}) == 1 and all("/" in row.file for row in oldest):
+            yield oldest[0]
 
 
 def _projects_of(path: str, name: str, members: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
@@ -219,13 +219,13 @@ def _projects_of(path: str, name: str, members: dict[str, set[str]]) -> Iterator
     if name:
         yield folder, name
     elif base == "conf.py":
-        around = _DOCUMENTS.sub("", path).strip("/")
-        yield from ((around, one) for one in members.get(around, ()) if len(members[around]) == 1)
+        parent = _DOCUMENTS.sub("", path).strip("/")
+        yield from ((parent, project) for project in members.get(parent, ()) if len(members[parent]) == 1)
     elif base.endswith(".py") and base != "setup.py":
         outer, _, package = folder.rpartition("/")
-        for around in (outer, outer.removesuffix("src").rstrip("/")):
-            if _plain(package) in members.get(around, ()):
-                yield around, _plain(package)
+        for parent in (outer, outer.removesuffix("src").rstrip("/")):
+            if _plain(package) in members.get(parent, ()):
+                yield parent, _plain(package)
                 return
 
 
@@ -250,34 +250,34 @@ def _supported_versions(rows: list[Statement]) -> Iterator[_Found]:
         )
         if not oldest:
             continue
-        least, most = oldest[0], max(oldest, key=lambda row: row.number)
-        asks = f"{language} has to be {most.value} or later in {most.cited} but"
-        if least.number != most.number:
-            yield "temporal-mismatch", False, (most, least), f"{asks} {least.value} in {least.cited}."
+        low, high = oldest[0], max(oldest, key=lambda row: row.number)
+        asks = f"{language} has to be {high.value} or later in {high.cited} but"
+        if low.number != high.number:
+            yield "temporal-mismatch", False, (high, low), f"{asks} {low.value} in {low.cited}."
             continue
         # A document that also has the right number tells of both, as of a release before.
-        right = {row.file for row in said if _agree(row.number, least.number)}
+        right = {row.file for row in said if _agree(row.number, low.number)}
         others = {row.file: row for row in sorted(said, key=lambda row: -row.line) if row.file not in right}
         for row in others.values():
-            yield "temporal-mismatch", row.number < least.number, (most, row), f"{asks} {row.cited} says {row.value}."
-        if listed and _is_below(listed[0].number, least.number):
-            text = f"is listed in {listed[0].cited} but {least.cited} asks for {least.value} or later."
-            yield "scope-mismatch", False, (least, listed[0]), f"{language} {listed[0].value} {text}"
+            yield "temporal-mismatch", row.number < low.number, (high, row), f"{asks} {row.cited} says {row.value}."
+        if listed and _is_below(listed[0].number, low.number):
+            text = f"is listed in {listed[0].cited} but {low.cited} asks for {low.value} or later."
+            yield "scope-mismatch", False, (low, listed[0]), f"{language} {listed[0].value} {text}"
 
 
-def _agree(one: Version, other: Version) -> bool:
-    length = min(len(one), len(other), 2)
-    return one[:length] == other[:length]
+def _agree(version: Version, other: Version) -> bool:
+    length = min(len(version), len(other), 2)
+    return version[:length] == other[:length]
 
 
-def _is_below(one: Version, other: Version) -> bool:
-    return len(one) > 0 and one[:2] < other[: len(one[:2])]
+def _is_below(version: Version, other: Version) -> bool:
+    return len(version) > 0 and version[:2] < other[: len(version[:2])]
 
 
 def _name(text: str) -> str:
     for pattern in shared_table("versions")["named"].strip().split("\n"):
-        if found := re.search(pattern, text):
-            return found[1]
+        if match := re.search(pattern, text):
+            return match[1]
     return ""
 
 

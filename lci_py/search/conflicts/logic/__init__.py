@@ -51,7 +51,7 @@ class _Tag:
         self.denied = Problem([opposite(self.formula)])
 
 
-def together(one: str | None, other: str | None, language: str) -> bool | None:
+def together(tag: str | None, other: str | None, language: str) -> bool | None:
     """Whether two conditions can hold at the same time, by the rules of `language`.
 
     Args:
@@ -61,37 +61,37 @@ def together(one: str | None, other: str | None, language: str) -> bool | None:
             exclude the other condition; or the search would take too long. An unknown name can have any value, so
             unrelated conditions give True.
     """
-    one, other = one or "", other or ""
-    return _together(min(one, other), max(one, other), language)
+    tag, other = tag or "", other or ""
+    return _together(min(tag, other), max(tag, other), language)
 
 
-def alternatives(one: str | None, other: str | None, language: str) -> bool | None:
+def alternatives(tag: str | None, other: str | None, language: str) -> bool | None:
     """Whether two conditions are probably alternatives: they hold together only in an unusual build, or only if a
     switch of both is set (`USE_GL` and `USE_METAL`), while a build mostly sets one of them. None if undecided.
 
     A switch counts if only one condition mentions it. A single switch that a configure script sets is enough, unless
     one condition implies the other.
     """
-    return _alternatives(min(one or "", other or ""), max(one or "", other or ""), language)
+    return _alternatives(min(tag or "", other or ""), max(tag or "", other or ""), language)
 
 
-def witness(one: str | None, other: str | None, language: str) -> str:
+def witness(tag: str | None, other: str | None, language: str) -> str:
     """Describes a situation in which both conditions hold, as `with A and B set`; an empty text if none is known."""
     dialect = _dialect(language)
-    mine, theirs = _read(one or "", language).affirmed, _read(other or "", language).affirmed
-    names = mine.variables | theirs.variables
+    left, right = _read(tag or "", language).affirmed, _read(other or "", language).affirmed
+    names = left.variables | right.variables
     facts = _facts(names & _fact_names(language), language)
     usual = [fact for fact in dialect.usual if not names.isdisjoint(variables(fact))]
     try:
-        found = model([mine, theirs, Problem(usual)], facts) or model([mine, theirs], facts)
+        values = model([left, right, Problem(usual)], facts) or model([left, right], facts)
     except OutOfBudgetError:
         return ""
-    return in_words({name: found[name] for name in sorted(names & found.keys())}, dialect) if found else ""
+    return in_words({name: values[name] for name in sorted(names & values.keys())}, dialect) if values else ""
 
 
-def implies(one: str | None, other: str | None, language: str) -> bool | None:
-    """Whether `other` holds whenever `one` holds; None if undecided, as for `together`."""
-    return _implies(one or "", other or "", language)
+def implies(tag: str | None, other: str | None, language: str) -> bool | None:
+    """Whether `other` holds whenever `tag` holds; None if undecided, as for `together`."""
+    return _implies(tag or "", other or "", language)
 
 
 def never(tag: str | None, language: str) -> bool:
@@ -101,54 +101,54 @@ def never(tag: str | None, language: str) -> bool:
 
 def holds(tag: str | None, language: str, machine: Machine) -> bool | None:
     """Whether a condition holds on a machine; None if it depends on features, flags or installed software."""
-    formula, dialect, known = _read(tag or "", language).formula, _dialect(language), _machine_values(language, machine)
+    formula, dialect, state = _read(tag or "", language).formula, _dialect(language), _machine_values(language, machine)
     if dialect.unset:
-        known = {**{name: ~ON for name in variables(formula) if dialect.is_switch(name)}, **known}
-    return evaluate(formula, known)
+        state = {**{name: ~ON for name in variables(formula) if dialect.is_switch(name)}, **state}
+    return evaluate(formula, state)
 
 
 @lru_cache(maxsize=65_536)
-def _together(one: str, other: str, language: str) -> bool | None:
-    mine, theirs = _read(one, language), _read(other, language)
-    possible = _possible([mine.affirmed, theirs.affirmed], language)
+def _together(tag: str, other: str, language: str) -> bool | None:
+    left, right = _read(tag, language), _read(other, language)
+    possible = _possible([left.affirmed, right.affirmed], language)
     # A cut part is unknown, so only a contradiction of the other parts is certain.
-    return None if possible and (mine.is_cut or theirs.is_cut) else possible
+    return None if possible and (left.is_cut or right.is_cut) else possible
 
 
 @lru_cache(maxsize=4_096)
-def _alternatives(one: str, other: str, language: str) -> bool | None:
-    mine, theirs, dialect = _read(one, language).affirmed, _read(other, language).affirmed, _dialect(language)
+def _alternatives(tag: str, other: str, language: str) -> bool | None:
+    left, right, dialect = _read(tag, language).affirmed, _read(other, language).affirmed, _dialect(language)
     only = [sorted(filter(dialect.is_switch, names)) for names in (
-        _open_variables(mine) - _open_variables(theirs), _open_variables(theirs) - _open_variables(mine),
+        _open_variables(left) - _open_variables(right), _open_variables(right) - _open_variables(left),
     )]  # fmt: skip
-    if any(map(dialect.found_out, mine.variables | theirs.variables)):
-        implied = {_implies(one, other, language), _implies(other, one, language)}
+    if any(map(dialect.found_out, left.variables | right.variables)):
+        implied = {_implies(tag, other, language), _implies(other, tag, language)}
         return False if True in implied else None if None in implied else True
     pairs = list(product(*only))
-    usual = [fact for fact in dialect.usual if (mine.variables | theirs.variables).issuperset(variables(fact))]
+    usual = [fact for fact in dialect.usual if (left.variables | right.variables).issuperset(variables(fact))]
     if len(pairs) > _MAX_PAIRS:
         return None
     if not (pairs or usual):
         return False
-    apart = (Or((off(one, dialect), off(other, dialect)), 2) for one, other in pairs)
-    possible = _possible([mine, theirs, Problem([*usual, *apart])], language)
+    apart = (Or((off(tag, dialect), off(other, dialect)), 2) for tag, other in pairs)
+    possible = _possible([left, right, Problem([*usual, *apart])], language)
     return None if possible is None else not possible
 
 
 def _open_variables(problem: Problem) -> frozenset[str]:
     """The variables that decide whether a condition holds: only A for `(A || B) && A`."""
-    known = problem.known
-    if known is None:
+    values = problem.known
+    if values is None:
         return problem.variables
-    open_choices = [choice for choice in problem.choices if evaluate(choice, known) is not True]
-    return frozenset((*known, *(name for choice in open_choices for name in variables(choice))))
+    open_choices = [choice for choice in problem.choices if evaluate(choice, values) is not True]
+    return frozenset((*values, *(name for choice in open_choices for name in variables(choice))))
 
 
 @lru_cache(maxsize=16_384)
-def _implies(one: str, other: str, language: str) -> bool | None:
-    mine, theirs = _read(one, language), _read(other, language)
-    possible = _possible([mine.affirmed, theirs.denied], language)
-    if possible is None or (possible and (mine.is_cut or theirs.is_cut)):
+def _implies(tag: str, other: str, language: str) -> bool | None:
+    left, right = _read(tag, language), _read(other, language)
+    possible = _possible([left.affirmed, right.denied], language)
+    if possible is None or (possible and (left.is_cut or right.is_cut)):
         return None
     return not possible
 

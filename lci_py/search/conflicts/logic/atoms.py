@@ -201,7 +201,7 @@ def in_words(values: Mapping[str, Allowed], dialect: Dialect) -> str:
         values: Maps each variable to its possible values, of which an example is named.
     """
     where: list[str] = []
-    given: list[str] = []
+    present: list[str] = []
     absent: list[str] = []
     for name, allowed in values.items():
         if name in dialect.named:
@@ -209,16 +209,16 @@ def in_words(values: Mapping[str, Allowed], dialect: Dialect) -> str:
             common = [word for word in (*_COMMON, *bits) if bits.get(word, 0) & allowed]
             where += [f"{before}{common[0]}"] if common else []
         elif name.startswith("  ") and " <> " not in name:
-            (given if allowed & ON else absent).append(name.strip())
+            (present if allowed & ON else absent).append(name.strip())
         elif isinstance(allowed, Values) and not name.startswith((" ", "try ", "…")):
             lacking = Values(frozenset({dialect.zero})) if dialect.zero else dialect.falsy
             sample = allowed.sample(lacking)
             if sample is None:
                 absent.append(name)
             else:
-                given.append(f"{name} = {sample}" if sample else name)
+                present.append(f"{name} = {sample}" if sample else name)
     parts = [f"on {', '.join(where)}"] if where else []
-    parts += [f"with {_joined_names(given)} set"] if given else []
+    parts += [f"with {_joined_names(present)} set"] if present else []
     parts += [f"without {_joined_names(absent)}"] if absent else []
     return ", ".join(parts)
 
@@ -237,11 +237,11 @@ def comparison_formula(name: str, operator: str, value: Number, dialect: Dialect
     return Literal(name, numeric(numbers_where(operator, value), dialect.zero))
 
 
-def compare(one: Number, operator: str, other: Number) -> bool:
+def compare(number: Number, operator: str, other: Number) -> bool:
     """Whether `one OPERATOR other` holds."""
     if operator == "==":
-        return one == other
-    return {"<": one < other, "<=": one <= other, ">": one > other, ">=": one >= other}[operator]
+        return number == other
+    return {"<": number < other, "<=": number <= other, ">": number > other, ">=": number >= other}[operator]
 
 
 def _operand(text: str, dialect: Dialect) -> Formula:
@@ -257,28 +257,28 @@ def _comparison(leaf: Comparison, dialect: Dialect) -> Formula:
     if operator in ("in", "=~"):
         return _member(left, operator, right, dialect)
     versions = bool(_VERSIONED.search(left) or _VERSIONED.search(right)) or operator not in ("==", "===")
-    mine, theirs = scalar(left, versions), scalar(right, versions)
-    if mine is not None and theirs is None:
+    here, there = scalar(left, versions), scalar(right, versions)
+    if here is not None and there is None:
         left, operator, right = right, _FLIPPED.get(operator, operator), left
-        mine, theirs = theirs, mine
+        here, there = there, here
     if operator == "===":
         operator = "=="
-    if mine is not None:
-        return (TRUE if mine == theirs else FALSE) if operator == "==" else flag(f"{left} {operator} {right}")
-    if theirs is None and operator == "==":
-        theirs = _value(right, versions)
-    if theirs is not None and operator == "==":
-        return equals(left, theirs, dialect)
-    if theirs is not None and not isinstance(theirs, str):
-        return comparison_formula(left, operator, theirs, dialect)
+    if here is not None:
+        return (TRUE if here == there else FALSE) if operator == "==" else flag(f"{left} {operator} {right}")
+    if there is None and operator == "==":
+        there = _value(right, versions)
+    if there is not None and operator == "==":
+        return equals(left, there, dialect)
+    if there is not None and not isinstance(there, str):
+        return comparison_formula(left, operator, there, dialect)
     return flag(f"{left} {operator} {right}")
 
 
 def _member(left: str, operator: str, right: str, dialect: Dialect) -> Formula:
     values = [_value(item, bool(_VERSIONED.search(left))) for item in (items(right) or ())] if operator == "in" else []
-    known = [value for value in values if value is not None]
-    if scalar(left) is None and known and len(known) == len(values):
-        return either(*(equals(left, value, dialect) for value in known))
+    constants = [value for value in values if value is not None]
+    if scalar(left) is None and constants and len(constants) == len(values):
+        return either(*(equals(left, value, dialect) for value in constants))
     return flag(f"{left} {operator} {right}")
 
 

@@ -31,9 +31,9 @@ def system(names: str) -> Literal:
 def system_of(name: str) -> Formula | None:
     """The formula for a system by its run-time name, such as `Darwin` or `freebsd14.1`; None if the name is unknown."""
     for word in (name.lower(), name.lower().rstrip("0123456789.")):
-        found = TABLE.words.get(word) or TABLE.words.get(platform_word(word) or "")
-        if found is not None and found[0] == " @system":
-            return found
+        formula = TABLE.words.get(word) or TABLE.words.get(platform_word(word) or "")
+        if formula is not None and formula[0] == " @system":
+            return formula
     return None
 
 
@@ -87,6 +87,6 @@ def this_machine() -> Machine:
 
 def here(machine: Machine) -> dict[str, Allowed]:
     """Maps each known variable (byte order, system, processor) to its value on a machine."""
-    asked = {" @bytes": machine.byteorder, " @system": machine.system, " @processor": machine.processor}
-    found = {kind: TABLE.kinds[kind].get(value) for kind, value in asked.items()}
-    return {kind: bit for kind, bit in found.items() if bit is not None}
+    names = {" @bytes": machine.byteorder, " @system": machine.system, " @processor": machine.processor}
+    bits = {kind: TABLE.kinds[kind].get(value) for kind, value in names.items()}
+    return {kind: bit for kind, bit in bits.items() if bit is not None}

@@ -52,8 +52,8 @@ def _defined_formula(name: str) -> Formula:
 
 def _system(name: str) -> Formula | None:
     """The formula for the operating system after which a macro is named; None if the name contains no system."""
-    found = _SYSTEM.fullmatch(name)
-    return platforms.system_of(found[1]) if found else None
+    match = _SYSTEM.fullmatch(name)
+    return platforms.system_of(match[1]) if match else None
 
 
 def _c(leaf: Leaf) -> Formula | None:
@@ -100,8 +100,8 @@ def _swift(leaf: Leaf) -> Formula | None:
     if function in ("swift", "compiler") and (version := _SWIFT_VERSION.fullmatch(inside)):
         parts = tuple(int(part) for part in version[2].split("."))
         return Literal(function, numeric(numbers_where(version[1], parts)))
-    known = platforms.system_of(inside) if function == "os" else _SWIFT_WORDS.get(leaf.text)
-    return known or flag(leaf.text)
+    formula = platforms.system_of(inside) if function == "os" else _SWIFT_WORDS.get(leaf.text)
+    return formula or flag(leaf.text)
 
 
 def _machine_values(machine: Machine) -> Mapping[str, Allowed]:

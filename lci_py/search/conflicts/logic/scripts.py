@@ -76,8 +76,8 @@ def _shell(leaf: Leaf) -> Formula | None:
     name, value = left.replace('"', ""), right.strip('"')
     if "$" in value or "`" in value or ("$" not in name and "`" not in name):
         return flag(f"{name} == {value}")
-    if name in _UNAME and (found := platforms.system_of(value.strip("*").rstrip("-_"))):
-        return found
+    if name in _UNAME and (system := platforms.system_of(value.strip("*").rstrip("-_"))):
+        return system
     if re.search(r"[*?\[]", value):
         return flag(f"{name} == {value}")
     plain = number(value)
@@ -183,8 +183,8 @@ def _system_of(name: str) -> Formula | None:
 
 def _systems(fits: Callable[[str], bool]) -> Formula | None:
     """The formula that `sys.platform` is a system for which `fits` is true; None if it is true for no system."""
-    found = [system for name in _PLATFORMS if fits(name) and (system := _system_of(name))]
-    return either(*found) if found else None
+    systems = [system for name in _PLATFORMS if fits(name) and (system := _system_of(name))]
+    return either(*systems) if systems else None
 
 
 def _starts(name: str, text: str) -> bool:
@@ -193,11 +193,11 @@ def _starts(name: str, text: str) -> bool:
 
 def _affix(name: str, at_start: bool, arguments: str) -> Formula | None:
     """The formula of `sys.platform.startswith("linux")` or `endswith`, whose argument may be a tuple."""
-    given = [inner for item in items(arguments) or () for inner in (items(item) or [item])]
-    texts = [value[1:] for item in given if isinstance(value := scalar(item), str) and value[:1] == '"']
-    if name not in _PLATFORM or len(texts) != len(given):
+    prefixes = [inner for item in items(arguments) or () for inner in (items(item) or [item])]
+    texts = [value[1:] for item in prefixes if isinstance(value := scalar(item), str) and value[:1] == '"']
+    if name not in _PLATFORM or len(texts) != len(prefixes):
         return None
-    return _systems(lambda one: any(_starts(one, text) if at_start else one.endswith(text) for text in texts))
+    return _systems(lambda key: any(_starts(key, text) if at_start else key.endswith(text) for text in texts))
 
 
 def _platform_comparison(leaf: Comparison) -> Formula | None:
@@ -208,8 +208,8 @@ def _platform_comparison(leaf: Comparison) -> Formula | None:
         return _systems(lambda name: left[1:-1] in name) if right in _PLATFORM else None
     if operator == "in":
         options = [_platform_comparison(Comparison(left, "==", item)) for item in items(right) or ()]
-        found = [option for option in options if option is not None]
-        return either(*found) if found and len(found) == len(options) else None
+        known_options = [option for option in options if option is not None]
+        return either(*known_options) if known_options and len(known_options) == len(options) else None
     if operator != "==" or right[:1] != '"':
         return None
     value = right[1:-1]
@@ -241,10 +241,10 @@ def _version(match: re.Match[str], operator: str, value: Number) -> Formula | No
             return None
         length = int(index[1:])
     elif index:
-        place = _PARTS.get(index)
-        if place is None or len(value) != 1:
+        part = _PARTS.get(index)
+        if part is None or len(value) != 1:
             return None
-        name = " @python" if place == 0 else f" @python.{place}"
+        name = " @python" if part == 0 else f" @python.{part}"
         return Literal(name, numeric(_prefix_versions(operator, value, 1)))
     return Literal(" @python", numeric(_prefix_versions(operator, value, length)))
 

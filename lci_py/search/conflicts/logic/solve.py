@@ -57,8 +57,8 @@ def either(*options: Formula) -> Formula:
             merged[name] = merged[name] | allowed if name in merged else allowed
         else:
             rest.append(option)
-    left = (*(Literal(name, allowed) for name, allowed in merged.items()), *rest)
-    return left[0] if len(left) == 1 else Or(left, _size(left))
+    parts = (*(Literal(name, allowed) for name, allowed in merged.items()), *rest)
+    return parts[0] if len(parts) == 1 else Or(parts, _size(parts))
 
 
 def _size(parts: tuple[Formula, ...]) -> int:
@@ -83,24 +83,24 @@ def variables(formula: Formula) -> Iterator[str]:
             yield from variables(part)
 
 
-def evaluate(formula: Formula, known: Mapping[str, Allowed]) -> bool | None:
+def evaluate(formula: Formula, values: Mapping[str, Allowed]) -> bool | None:
     """Evaluate a formula in Kleene's three-valued logic; None if the known values do not decide it.
 
     Args:
-        known: Maps a variable to its remaining values, never empty. A missing variable can have any value.
+        values: Maps a variable to its remaining values, never empty. A missing variable can have any value.
     """
     if isinstance(formula, Literal):
-        left = known.get(formula.variable)
-        if left is None:
+        remaining = values.get(formula.variable)
+        if remaining is None:
             return None if formula.allowed else False
-        common = left & formula.allowed
+        common = remaining & formula.allowed
         if not common:
             return False
-        return True if common == left else None
+        return True if common == remaining else None
     undecided = False
     deciding = isinstance(formula, Or)
     for part in formula[0]:
-        value = evaluate(part, known)
+        value = evaluate(part, values)
         if value is deciding:
             return deciding
         undecided |= value is None
@@ -119,9 +119,9 @@ class Problem:
 
     def __init__(self, formulas: Iterable[Formula]) -> None:
         parts = list(formulas)
-        known: dict[str, Allowed] = {}
+        values: dict[str, Allowed] = {}
         self.choices: list[Or] = []
-        self.known: dict[str, Allowed] | None = known if _assume(parts, known, self.choices) else None
+        self.known: dict[str, Allowed] | None = values if _assume(parts, values, self.choices) else None
         self.variables = frozenset(name for part in parts for name in variables(part))
 
 
@@ -132,30 +132,30 @@ def model(problems: Sequence[Problem], facts: Iterable[Formula]) -> dict[str, Al
     Raises:
         OutOfBudgetError: The search needs more than `BUDGET` steps.
     """
-    known: dict[str, Allowed] = {}
+    values: dict[str, Allowed] = {}
     choices: list[Or] = []
     for problem in problems:
         if problem.known is None:
             return None
         for name, allowed in problem.known.items():
-            known[name] = left = known[name] & allowed if name in known else allowed
-            if not left:
+            values[name] = common = values[name] & allowed if name in values else allowed
+            if not common:
                 return None
         choices += problem.choices
-    if not _assume(facts, known, choices):
+    if not _assume(facts, values, choices):
         return None
-    return _Search().run(known, choices) if choices else known
+    return _Search().run(values, choices) if choices else values
 
 
-def _assume(formulas: Iterable[Formula], known: dict[str, Allowed], choices: list[Or]) -> bool:
+def _assume(formulas: Iterable[Formula], values: dict[str, Allowed], choices: list[Or]) -> bool:
     """Add formulas to the search state; returns False if the literals alone are contradictory."""
     pending = list(formulas)
     while pending:
         formula = pending.pop()
         if isinstance(formula, Literal):
             name = formula.variable
-            known[name] = left = known[name] & formula.allowed if name in known else formula.allowed
-            if not left:
+            values[name] = common = values[name] & formula.allowed if name in values else formula.allowed
+            if not common:
                 return False
         elif isinstance(formula, And):
             pending.extend(formula.parts)
@@ -174,20 +174,20 @@ class _Search:
     def __init__(self) -> None:
         self._left = BUDGET
 
-    def run(self, known: dict[str, Allowed], choices: list[Or]) -> dict[str, Allowed] | None:
-        stack = [(known, choices)]
+    def run(self, values: dict[str, Allowed], choices: list[Or]) -> dict[str, Allowed] | None:
+        stack = [(values, choices)]
         while stack:
-            known, choices = stack.pop()
-            left = self._propagate(known, choices)
-            if left is None:
+            values, choices = stack.pop()
+            open_choices = self._propagate(values, choices)
+            if open_choices is None:
                 continue
-            if not left:
-                return known
-            smallest = min(left, key=lambda choice: len(choice.options))
-            rest = [choice for choice in left if choice is not smallest]
+            if not open_choices:
+                return values
+            smallest = min(open_choices, key=lambda choice: len(choice.options))
+            rest = [choice for choice in open_choices if choice is not smallest]
             # The stack is last in, first out; the option that is written first is tried first.
             for option in reversed(smallest.options):
-                state, more = dict(known), list(rest)
+                state, more = dict(values), list(rest)
                 self._spend(len(state))
                 if _assume([option], state, more):
                     stack.append((state, more))
@@ -198,7 +198,7 @@ class _Search:
         if self._left < 0:
             raise OutOfBudgetError
 
-    def _propagate(self, known: dict[str, Allowed], choices: list[Or]) -> list[Or] | None:
+    def _propagate(self, values: dict[str, Allowed], choices: list[Or]) -> list[Or] | None:
         """Remove false options from the disjunctions until nothing changes; None if the formulas are contradictory."""
         changed = True
         while changed and choices:
@@ -206,13 +206,13 @@ class _Search:
             pending, choices = choices, []
             for choice in pending:
                 self._spend(choice.size)
-                verdicts = [evaluate(option, known) for option in choice.options]
+                verdicts = [evaluate(option, values) for option in choice.options]
                 if True in verdicts:
                     continue
-                options = [one for one, verdict in zip(choice.options, verdicts, strict=True) if verdict is None]
+                options = [part for part, verdict in zip(choice.options, verdicts, strict=True) if verdict is None]
                 if len(options) > 1:
                     choices.append(Or(tuple(options), choice.size))
-                elif not _assume(options[:1] or [FALSE], known, choices):
+                elif not _assume(options[:1] or [FALSE], values, choices):
                     return None
                 else:
                     changed = True

@@ -31,9 +31,9 @@ class Table(NamedTuple):
             negated: Whether the variable has none of the values. That is always possible, since the bits above those of
                 the enumeration stand for values that are not listed.
         """
-        found = set(self._values(names.split()))
+        members = set(self._values(names.split()))
         bits = self.kinds.get(f" @{kind}")
-        allowed = sum(bits[value] for value in found) if bits is not None else words(*found)
+        allowed = sum(bits[value] for value in members) if bits is not None else words(*members)
         variable = f" @{kind}" if bits is not None else f" {kind}" if kind[:1] == "@" else kind
         return Literal(variable, ~allowed if negated else allowed)
 
@@ -64,21 +64,21 @@ class Table(NamedTuple):
 @cache
 def table(name: str) -> Table:
     """The section `name` of grammars/conditions.toml."""
-    given = shared_table("conditions")[name]
-    base = table(given["of"]) if "of" in given else Table({}, {}, {}, (), ())
+    section = shared_table("conditions")[name]
+    base = table(section["of"]) if "of" in section else Table({}, {}, {}, (), ())
     own = {
         f" @{kind}": {value: 1 << bit for bit, value in enumerate(values.split())}
-        for kind, values in pairs(given.get("kinds", ""))
+        for kind, values in pairs(section.get("kinds", ""))
     }
-    sets = {each: values.split() for names, values in pairs(given.get("sets", "")) for each in names.split()}
-    made = Table({**base.kinds, **own}, {**base.sets, **sets}, {}, (), ())
-    found: dict[str, Formula] = {value: Literal(kind, bit) for kind, bits in own.items() for value, bit in bits.items()}
+    sets = {each: values.split() for names, values in pairs(section.get("sets", "")) for each in names.split()}
+    result = Table({**base.kinds, **own}, {**base.sets, **sets}, {}, (), ())
+    words: dict[str, Formula] = {value: Literal(kind, bit) for kind, bits in own.items() for value, bit in bits.items()}
     for each in sets:
-        first = next(made._values([each]))
+        first = next(result._values([each]))
         kind = next((kind for kind, bits in own.items() if first in bits), "")
         if kind:
-            found[each] = made.literal(kind[2:], each)
-    for names, text in pairs(given.get("words", "")):
-        found |= dict.fromkeys(names.split(), made.formula(text))
-    facts, usual = (made.implications(given.get(key, "")) for key in ("facts", "usual"))
-    return made._replace(words=found, facts=facts, usual=usual)
+            words[each] = result.literal(kind[2:], each)
+    for names, text in pairs(section.get("words", "")):
+        words |= dict.fromkeys(names.split(), result.formula(text))
+    facts, usual = (result.implications(section.get(key, "")) for key in ("facts", "usual"))
+    return result._replace(words=words, facts=facts, usual=usual)

@@ -44,11 +44,11 @@ def _go(leaf: Leaf) -> Formula | None:
 
 
 def _go_here(machine: Machine) -> Mapping[str, Allowed]:
-    known = {
+    names = {
         " @os": "darwin" if machine.system == "macos" else machine.system,
         " @arch": _MACHINES.get(machine.processor, machine.processor),
     }
-    return {kind: _GO.kinds[kind][value] for kind, value in known.items() if value in _GO.kinds[kind]}
+    return {kind: _GO.kinds[kind][value] for kind, value in names.items() if value in _GO.kinds[kind]}
 
 
 GO = Dialect(

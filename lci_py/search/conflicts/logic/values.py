@@ -63,14 +63,14 @@ class Values:
 
     def sample(self, lacking: Values) -> str | None:
         """An example of the values, as text; "" if any value will do, None if all of them are in `lacking`."""
-        left = self & ~lacking
-        if not left:
+        rest = self & ~lacking
+        if not rest:
             return None
-        if left.others:
+        if rest.others:
             return ""
-        if left.symbols:
-            return min(left.symbols).removeprefix('"')
-        point, side = left.numbers[0]
+        if rest.symbols:
+            return min(rest.symbols).removeprefix('"')
+        point, side = rest.numbers[0]
         return ".".join(str(int(part)) for part in (*point[:-1], point[-1] + side)) if point else "0"
 
     def __repr__(self) -> str:
@@ -139,19 +139,19 @@ def _complement(cuts: Cuts) -> Cuts:
 
 
 @lru_cache(maxsize=4096)
-def _common(one: Cuts, other: Cuts) -> Cuts:
-    if not one or not other:
+def _common(first: Cuts, other: Cuts) -> Cuts:
+    if not first or not other:
         return ()
-    if one == ALL_NUMBERS:
+    if first == ALL_NUMBERS:
         return other
     if other == ALL_NUMBERS:
-        return one
-    mine, theirs = set(one), set(other)
-    found, here, there, was = [], False, False, False
-    for cut in sorted(mine | theirs):
-        here ^= cut in mine
-        there ^= cut in theirs
+        return first
+    ours, others = set(first), set(other)
+    cuts, here, there, was = [], False, False, False
+    for cut in sorted(ours | others):
+        here ^= cut in ours
+        there ^= cut in others
         if (here and there) != was:
             was = not was
-            found.append(cut)
-    return tuple(found)
+            cuts.append(cut)
+    return tuple(cuts)
