@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lci_py.callgraph.gc_paused import return_freed
 from lci_py.index.build.changes import settled_ns
 from lci_py.index.build.counts import FileCounts, stored_files
 from lci_py.index.build.merge_policy import MOST_SEGMENTS, SegmentState, locate, segment_states, table_arrays, to_merge
@@ -315,6 +316,8 @@ class GenerationBuilder:
         for record in self._waiting:
             self._linker.add(record.path, is_test(record.path), record.extract)
         self._waiting.clear()
+        if len(self._generation.segments) > 1:  # a third of the memory, of which linking would use a part again
+            return_freed()
 
     def _with_slots(self) -> Iterator[FileState]:
         slot = 0
