@@ -26,7 +26,7 @@ _SHARED = frozenset(
     "trust_index root workspace quiet verbose color hyperlink no_pager".split()
 )
 #: Flags that a short help describes last.
-_RARE = frozenset("budget_ms strict shadow trace explain_file expand near".split())
+_RARE = frozenset("budget_ms strict trace explain_file expand near".split())
 _FEW = 3  # examples of a short help
 _WIDEST = 100
 

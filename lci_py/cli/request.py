@@ -233,7 +233,6 @@ def to_request(call: Invocation, query: str | None, filters: Filters) -> SearchR
         explain_file=_word(values, "explain_file"),
         trace=call.flag("trace"),
         strict=call.flag("strict"),
-        shadow=_shadow(call.text("shadow"), mode),
     )
 
 
@@ -286,12 +285,6 @@ def _context(values: Mapping[str, object]) -> tuple[int, int] | None:
         raise UsageError("--snippet and --context cannot be used together", hint="both set the number of lines shown")
     around = around or 0
     return (around if before is None else before, around if after is None else after)
-
-
-def _shadow(name: str | None, mode: Mode) -> str | None:
-    if name is not None and mode != "multiview":
-        raise UsageError("--shadow needs --mode multiview", hint="the other modes have one ranking")
-    return name
 
 
 # --- paths, which start at the current folder -------------------------------------------------------------------

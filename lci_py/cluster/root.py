@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lci_py.types.search import Answer, Result, SearchRequest
 
 #: Fields of a request that the root does not answer: they need the work tree, or all rows.
-_LEFT_OUT = ("near", "expand", "budget_ms", "explain", "explain_file", "shadow", "conflicts", "trace")
+_LEFT_OUT = ("near", "expand", "budget_ms", "explain", "explain_file", "conflicts", "trace")
 
 #: Maximum number of ranked results. A part only knows which of its hits are among the first `POOL` of all; the rest of
 #: these makes up for copies.

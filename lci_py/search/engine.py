@@ -187,17 +187,6 @@ class Engine:
 
     # --- what flags add -----------------------------------------------------------------------------------------
 
-    def _shadow(self, request: SearchRequest, answered: ModeAnswer, answer: Answer) -> Answer:
-        """For `--shadow`, add the results that another ranking would move."""
-        if request.shadow is None:
-            return answer
-        from lci_py.search.explain.shadow import of_unranked, shadow
-
-        if answered.merged is None:
-            return replace(answer, shadow=of_unranked(request, len(answer.results)))
-        plan, outcome, _ = answered.merged
-        return replace(answer, shadow=shadow(self.snapshot, request, plan, outcome))
-
     def _expand(self, request: SearchRequest, answered: ModeAnswer, answer: Answer) -> Answer:
         """For `--expand`, add the graph neighbours of the best results."""
         if not request.expand or answered.merged is None:
@@ -268,7 +257,7 @@ class Engine:
         return answer
 
     #: In this order: a neighbour that `--expand` adds is marked by `--conflicts`, and found by `--explain-file`.
-    _STEPS = (_shadow, _routes, _expand, _with_degradations, _explain_file, _conflicts, _hints)
+    _STEPS = (_routes, _expand, _with_degradations, _explain_file, _conflicts, _hints)
 
     # --- the other questions ------------------------------------------------------------------------------------
 

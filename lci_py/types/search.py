@@ -132,7 +132,6 @@ class SearchRequest:
     explain_file: str | None = None  # explain the rank of this file: a path from the current folder or the root
     trace: bool = False
     strict: bool = False
-    shadow: str | None = None  # a ranking of `weights.RANKINGS` to compare with; multiview only
     offset: int = 0  # results left out before the first one shown
 
 
@@ -285,7 +284,6 @@ class Answer:
     trace: dict[str, Any] | None = None
     truncated: dict[str, Any] | None = None  # what --max-tokens has cut
     expansion: dict[str, Any] | None = None  # what --expand has added after the ranked results, and left out
-    shadow: dict[str, Any] | None = None  # how another ranking differs (--shadow)
     did_you_mean: tuple[str, ...] = ()  # names similar to an unknown one
     explain_file: dict[str, Any] | None = None  # the rank of one file, explained (--explain-file)
     confidence: Confidence | None = None  # of the modes dense and multiview

@@ -30,10 +30,10 @@ from unittest import mock
 import numpy as np
 
 from lci_py.search.engine import Engine
-from lci_py.search.explain.shadow import under
 from lci_py.search.modes import multiview
 from lci_py.search.query.plan import LIVE, Plan, Ranking, plan as make_plan
 from lci_py.search.ranking.fusion import Candidates, RankedCandidates
+from lci_py.types.record import replace
 from lci_py.types.search import SearchRequest
 from tests.quality.checkouts import KEPT, opened
 from tests.quality.rankings import RANKINGS
@@ -44,6 +44,17 @@ SEEN = 100
 _TOP = 10
 #: Number of resamplings for an interval, and their seed.
 _SAMPLES, _SEED = 10_000, 1
+
+
+def under(plan: Plan, ranking: Ranking) -> Plan:
+    """A copy of a plan that has the weights of another ranking."""
+    return replace(
+        plan,
+        ranking=ranking.name,
+        weights=ranking.weights_of(plan.intent, plan.files),
+        factors=ranking.factors,
+        saturation=ranking.saturation,
+    )
 
 
 class Place(NamedTuple):

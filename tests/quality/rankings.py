@@ -19,4 +19,4 @@ V1 = weights.Ranking(
     {"test": 0.6, "block": 0.95, "text": 0.7},
     0.5,
 )
-RANKINGS = {**weights.RANKINGS, V1.name: V1}
+RANKINGS = {weights.LIVE.name: weights.LIVE, V1.name: V1}

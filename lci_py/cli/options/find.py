@@ -133,7 +133,6 @@ SEARCH = Command(
             "PATH",
         ),
         Flag(("--trace",), "flag", "Time and number of candidates of every stage.", OUTPUT),
-        Flag(("--shadow",), "text", "In multiview, say what another ranking would move.", OUTPUT, "RANKING"),
         *INDEX_FLAGS,
     ),
     (

@@ -255,7 +255,6 @@ def search(
         "trace": round_floats(answer.trace),
         "explain_file": round_floats(_named_once(answer.explain_file)),
         "expansion": round_floats(answer.expansion),
-        "shadow": round_floats(_named_once(answer.shadow)),
         "did_you_mean": list(answer.did_you_mean),
         "truncated": round_floats(answer.truncated),
     }

@@ -8,7 +8,7 @@ A result has a header line, then its code, then what flags and modes add. No tex
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lci_py.errors import GraphPendingError
 from lci_py.render.text.style import (
@@ -249,16 +249,6 @@ class _Listing:
 
             yield from explanation(r.explain, r.mode_score, self.layout)
 
-    def shadow(self, shadow: dict[str, Any]) -> Iterator[str]:
-        """Lines for --shadow: each result that the other ranking would move, with its live and its other rank."""
-        moves, arrow = shadow["moves"], self.signs.arrow
-        yield visible_line(f"shadow {shadow['ranking']}: {plural(len(moves), 'move')}, {shadow['same']:,} the same")
-        digits = max((len(str(move[side] or "-")) for move in moves for side in ("live", "shadow")), default=0)
-        for move in moves:
-            ranks = f"{move['live'] or '-':>{digits}} {arrow} {move['shadow'] or '-':<{digits}}"
-            name = move["qualified_name"] or move["symbol"] or ""
-            yield self.aside(f"{ranks}  {visible_line(move['file'])}:{move['line']}  {name}".rstrip())
-
     def warning(self, text: str) -> Iterator[str]:
         """A sentence as a warning. It is wrapped and never cut, since its end says what to do."""
         for line in sentence(text, self.layout, _INDENT):
@@ -287,8 +277,6 @@ class _Listing:
 
             for conflict in self.answer.conflicts:
                 yield from disagreement_lines(conflict, self.layout, lambda source: self.places.get(source, source))
-        if self.answer.shadow is not None:
-            yield from self.shadow(self.answer.shadow)
         if self.answer.truncated is not None:
             yield from cut_lines(self.answer.truncated, self.layout)
 

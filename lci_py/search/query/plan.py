@@ -1,7 +1,7 @@
 """Plans a multiview query. The plan is part of the answer; the same query, flags and index give the same plan.
 
-A plan has the weights of a ranking, which are defined here; docs/ranking.md explains their names. The ranking `live`
-produces the answers; others can run beside it (`--shadow NAME`) to see which results a change moves.
+A plan has the weights of the ranking `live`, which are defined here; docs/ranking.md explains their names. Tools in
+`tests/quality` compare it with others.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from lci_py.errors import unknown_value
 from lci_py.search.query.rewrites import NO_WORDING
 from lci_py.source.text.words import STOPWORDS
 from lci_py.types.record import dataclass, field
@@ -39,7 +38,7 @@ class Ranking:
     """All numbers of a multiview ranking. (A signal is a kind of evidence, with a value from 0 to 1.)
 
     Attributes:
-        name: The name for `--shadow`.
+        name: The name in the plan.
         weights: Maps an intent to the weight of each signal.
         factors: Maps the name of a factor to its value, by which a score is multiplied.
         saturation: Multiplier of a file's further results, to the power of `same_file.damped`.
@@ -105,21 +104,6 @@ LIVE = Ranking(
     {"symbol": 0.0},
     0.9,
 )
-#: What `--shadow` can name. A candidate for the next live ranking stands here beside it.
-RANKINGS = {LIVE.name: LIVE}
-
-
-def ranking(name: str) -> Ranking:
-    """The ranking called `name`.
-
-    Raises:
-        UsageError: There is no such ranking; the message lists all rankings.
-    """
-    if name not in RANKINGS:
-        raise unknown_value("ranking", name, tuple(RANKINGS))
-    return RANKINGS[name]
-
-
 #: Fields of filters that are no lists of values.
 _NO_LISTS = ("no_tests", "changed_since", "changed")
 INTENTS = ("fast_exact", "balanced_hybrid", "ambiguous_multiquery", "structured_filter_heavy")
