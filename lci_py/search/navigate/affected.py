@@ -75,10 +75,10 @@ def affected(snapshot: Snapshot, request: AffectedRequest) -> AffectedAnswer:
     changes, commit, uncompared = changes_of(snapshot, request)
     reach = _Reach(snapshot, request)
     callers, tests = reach.run(changes)
-    sure = tests if request.all else tuple(one for one in tests if one.sure)
+    sure = tests if request.all else tuple(test for test in tests if test.sure)
     if changes and request.depth is None:
-        sure = (*sure, *_alike_tests(snapshot, request, changes, {one.place.file for one in sure}))
-    less = {one.place.file for one in tests} - {one.place.file for one in sure}
+        sure = (*sure, *_alike_tests(snapshot, request, changes, {test.place.file for test in sure}))
+    less = {test.place.file for test in tests} - {test.place.file for test in sure}
     return AffectedAnswer(
         request, commit, changes, callers, sure, index_info(snapshot), uncompared=uncompared,
         by_name=tuple(sorted(less)), through=reach.folded(), calls=reach.calls() if request.calls else (),
@@ -89,13 +89,13 @@ def tests_of(snapshot: Snapshot, rows: Sequence[Row]) -> list[Place]:
     """The tests of definitions, the most certain first: tests that call them, in few steps before many; then tests that
     are named after the definitions' files, or only use the definitions' names."""
     reach = _Reach(snapshot, AffectedRequest(depth=_TEST_DEPTH))
-    return [one.place for one in reach.run([ChangedPlace(place_of(row), "modified") for row in rows])[1]]
+    return [test.place for test in reach.run([ChangedPlace(place_of(row), "modified") for row in rows])[1]]
 
 
 def _alike_tests(
-    snapshot: Snapshot, request: AffectedRequest, changes: Sequence[ChangedPlace], known: Collection[str]
+    snapshot: Snapshot, request: AffectedRequest, changes: Sequence[ChangedPlace], others: Collection[str]
 ) -> list[AffectedDefinition]:
-    """Test files outside `known` that share the most words with the changes, best first. An integration test reaches
+    """Test files outside `others` that share the most words with the changes, best first. An integration test reaches
     code through a server, a process or an interface, which calls do not show, but it uses the same words.
 
     Source:
@@ -103,10 +103,10 @@ def _alike_tests(
     """
     from lci_py.source.syntax.languages import TEXT
 
-    texts = [f"{one.text} {one.place.qualified_name or ''} {one.place.file}" for one in changes]
+    texts = [f"{change.text} {change.place.qualified_name or ''} {change.place.file}" for change in changes]
     words = WORD.findall(" ".join((*texts, request.diff or "")))
     counts = Counter(stem(part) for word in words for part in parts(word) if not part.isdigit())
-    families = {family(one.place.language) for one in changes}
+    families = {family(change.place.language) for change in changes}
     files = [
         (number, file_place(path, language))
         for number, (path, language, test) in enumerate(snapshot.symbols.per_file("path, language, test"))
@@ -122,7 +122,7 @@ def _alike_tests(
     scores = lexical.scores("files", terms) + lexical.scores("paths", terms)
     passes = place_filter(request.filters, snapshot.freshness.there())
     best = sorted((-float(scores[number]), place.file, place) for number, place in files if scores[number] > 0)
-    alike = [AffectedDefinition(place, 1, "words") for _, path, place in best if path not in known and passes(place)]
+    alike = [AffectedDefinition(place, 1, "words") for _, path, place in best if path not in others and passes(place)]
     return alike[:_ALIKE]
 
 
@@ -183,34 +183,36 @@ class _Reach:
         """(callers, tests) of the changes, both by distance, path and line; the most certain tests first."""
         paths = {path: number for number, path in enumerate(self._snapshot.symbols.paths())}
         numbers = self._numbers(changes, paths)
-        found: dict[int, tuple[int, Reason]] = dict.fromkeys(numbers, (0, "changed"))
+        reached: dict[int, tuple[int, Reason]] = dict.fromkeys(numbers, (0, "changed"))
         level: dict[int, Reason] = {}
-        files = [paths[one.place.file] for one in changes if one.place.kind == FILE_KIND and one.place.file in paths]
+        files = [
+            paths[edit.place.file] for edit in changes if edit.place.kind == FILE_KIND and edit.place.file in paths
+        ]
         for file in files:
             level |= dict.fromkeys(self._importers(file), "imports")
         level |= dict.fromkeys([*self._users(changes), *self._mentions(changes)], "name")
         level |= dict.fromkeys(self._tests_named_after(changes), "file_name")
         mentioned, mentioning = self._tests_mentioning(changes, paths)
         level |= dict.fromkeys(mentioning, "mentions")
-        shown = [self._nodes.first_file + file for file in files]  # what shows a template calls its file
-        level |= self._reaching(dict.fromkeys([*numbers, *shown], "calls"), frozenset(mentioned))
+        templates = [self._nodes.first_file + file for file in files]  # what shows a template calls its file
+        level |= self._reaching(dict.fromkeys([*numbers, *templates], "calls"), frozenset(mentioned))
         distance = 1
         while level and (
-            distance <= (self._request.depth or DEPTH) or not (self._request.depth or self._has_test(found))
+            distance <= (self._request.depth or DEPTH) or not (self._request.depth or self._has_test(reached))
         ):
-            fresh = {node: reason for node, reason in level.items() if node not in found}
-            found |= {node: (distance, reason) for node, reason in fresh.items()}
+            fresh = {node: reason for node, reason in level.items() if node not in reached}
+            reached |= {node: (distance, reason) for node, reason in fresh.items()}
             # Nobody is affected through importers and files by their names: it is not known that they use the change.
             walked = {node: reason for node, reason in fresh.items() if reason in ("calls", "dispatch", "type", "name")}
             level = self._reaching(walked)
             distance += 1
-        return self._sort_tests(found, changes)
+        return self._sort_tests(reached, changes)
 
     def _reaching(self, nodes: Mapping[int, Reason], mentioned: frozenset[int] = frozenset()) -> dict[int, Reason]:
         """Maps the callers of nodes to their most certain relation to them. A node without callers counts as called
         where its type is used (as operators and library callbacks are), unless tests mention it, which is more certain.
         """
-        found: dict[int, Reason] = {}
+        reason_of: dict[int, Reason] = {}
         for reason in sorted(set(nodes.values()), key=_BY_SURENESS.index):
             own = [node for node, by in nodes.items() if by == reason]
             symbols = [node for node in own if node < self._nodes.first_file]
@@ -227,8 +229,8 @@ class _Reach:
             for by, some in links:
                 weakest = max(reason, by, key=_BY_SURENESS.index)
                 for node in some:
-                    found[node] = min(found.get(node, weakest), weakest, key=_BY_SURENESS.index)
-        return found
+                    reason_of[node] = min(reason_of.get(node, weakest), weakest, key=_BY_SURENESS.index)
+        return reason_of
 
     def _returning(self, symbols: Sequence[int]) -> list[int]:
         """The functions around functions that are never called by name: a decorator returns its inner function."""
@@ -249,8 +251,8 @@ class _Reach:
         """The calls among the definitions that `run` has returned."""
         nodes, ids = self._nodes, dict(self._ids)
         for node in [node for node in ids if node >= nodes.first_lambda]:  # an answer has what is around it
-            file, _, around = nodes.graph.lambda_at(node)
-            ids[node] = ids.get(around if around >= 0 else nodes.first_file + file, ids[node])
+            file, _, enclosing = nodes.graph.lambda_at(node)
+            ids[node] = ids.get(enclosing if enclosing >= 0 else nodes.first_file + file, ids[node])
         for constructor, owner in nodes.constructors(list(self._by_id.values())).items():
             if ids.get(constructor) not in self._by_id:
                 ids[constructor] = ids[owner]
@@ -259,10 +261,10 @@ class _Reach:
     def folded(self) -> tuple[Through, ...]:
         """The base or interface methods that changed methods implement, with too many implementations to follow."""
         rows = self._snapshot.symbols.symbol_rows(sorted(self._by_id.values())[:_DISPATCHED])
-        found: dict[int, dispatch.Through] = {}
+        through: dict[int, dispatch.Through] = {}
         for row in rows.values():
-            found |= {one.declared: one for one in self._dispatch.callers([row]) if one.types > MOST_LISTED}
-        return tuple(self._dispatch.places(list(found.values())))
+            through |= {item.declared: item for item in self._dispatch.callers([row]) if item.types > MOST_LISTED}
+        return tuple(self._dispatch.places(list(through.values())))
 
     def _users_of_types(self, symbols: Sequence[int]) -> list[int]:
         """The callers of the constructors of the definitions' types; if a type has none, the users of its name."""
@@ -276,7 +278,7 @@ class _Reach:
             for owner in (types[node], node)
             if owner in rows and rows[owner]["kind"] in TYPE_KINDS
         }
-        found: list[int] = []
+        users_of: list[int] = []
         for number, row in own.items():
             if number in self._used:
                 continue
@@ -291,21 +293,21 @@ class _Reach:
                     self._snapshot, GraphRequest(f"{row['file']}::{row['qualified_name']}", roles=("reference", "call"))
                 )
                 users = self._numbers_of(
-                    one.enclosing.id for one in answer.references[:_USES] if one.enclosing is not None
+                    reference.enclosing.id for reference in answer.references[:_USES] if reference.enclosing is not None
                 )
                 users = [user for user in users if self._dispatch.type_around(user) != number and user != number]
-            found += users
-        return found
+            users_of += users
+        return users_of
 
     def _numbers_of(self, ids: Iterable[str]) -> list[int]:
         rows = (self._snapshot.symbols.with_id(id) for id in sorted(set(ids)))
         return [int(row["symbol_number"]) for row in rows if row is not None]
 
-    def _has_test(self, found: Mapping[int, tuple[int, Reason]]) -> bool:
+    def _has_test(self, reached: Mapping[int, tuple[int, Reason]]) -> bool:
         """Whether calls lead to a test file. Tests in a source file (Rust) do not count: they cover only that file."""
         return any(
             self._in_tests[self._nodes.file_of(node)]
-            for node, (distance, reason) in found.items()
+            for node, (distance, reason) in reached.items()
             if distance and reason in ("calls", "dispatch", "type")
         )
 
@@ -315,22 +317,22 @@ class _Reach:
 
     def _numbers(self, changes: Sequence[ChangedPlace], paths: Mapping[str, int]) -> list[int]:
         """The graph nodes of the changed definitions; for a type, also the nodes of its constructors."""
-        files = sorted({one.place.file for one in changes if one.place.file in paths})
+        files = sorted({change.place.file for change in changes if change.place.file in paths})
         rows = {row["id"]: row for row in self._snapshot.symbols.in_files(files)}
-        known = [rows[one.place.id] for one in changes if one.place.id in rows]
-        self._by_id = {row["id"]: int(row["symbol_number"]) for row in known}
-        return self._nodes.asked(known)
+        indexed = [rows[change.place.id] for change in changes if change.place.id in rows]
+        self._by_id = {row["id"]: int(row["symbol_number"]) for row in indexed}
+        return self._nodes.asked(indexed)
 
     def _callers(self, nodes: Sequence[int]) -> list[int]:
         """The nodes that call the nodes; for a caller that is an anonymous function, also its enclosing definition."""
         graph = self._nodes.graph
         if not nodes:
             return []
-        found = dict.fromkeys(graph.edges(list(nodes), CALLS, incoming=True).node.tolist())
-        for node in [node for node in found if node >= self._nodes.first_lambda]:
-            file, _, around = graph.lambda_at(node)
-            found[around if around >= 0 else self._nodes.first_file + file] = None
-        return list(found)
+        callers = dict.fromkeys(graph.edges(list(nodes), CALLS, incoming=True).node.tolist())
+        for node in [node for node in callers if node >= self._nodes.first_lambda]:
+            file, _, enclosing = graph.lambda_at(node)
+            callers[enclosing if enclosing >= 0 else self._nodes.first_file + file] = None
+        return list(callers)
 
     def _importers(self, file: int) -> list[int]:
         graph = self._nodes.graph
@@ -338,19 +340,19 @@ class _Reach:
 
     def _users(self, changes: Sequence[ChangedPlace]) -> list[int]:
         """The nodes that call a changed name where the target of the call is unknown."""
-        names = {one.place.symbol for one in changes if one.place.kind in CALLABLE and one.place.symbol}
-        found: list[int] = []
+        names = {change.place.symbol for change in changes if change.place.kind in CALLABLE and change.place.symbol}
+        nodes: list[int] = []
         for name in sorted(filter(_tells, names)):
             if len(self._snapshot.symbols.definitions_named(name, Filters())) > _SAME_NAME:
                 continue
             uses = sorted({node for node, _ in unexplained_uses(self._nodes, name)})
-            found += [node for node in uses if self._speaks(node, changes)] if len(uses) <= _USES else []
-        return found
+            nodes += [node for node in uses if self._speaks(node, changes)] if len(uses) <= _USES else []
+        return nodes
 
     def _speaks(self, node: int, changes: Sequence[ChangedPlace]) -> bool:
         """Whether a node is in the language of a change: in another language, the same name means something else."""
         language = self._languages[self._nodes.file_of(node)]
-        return family(language) in {family(one.place.language) for one in changes}
+        return family(language) in {family(change.place.language) for change in changes}
 
     @cached_property
     def _languages(self) -> list[str]:
@@ -361,12 +363,12 @@ class _Reach:
         from lci_py.search.navigate.references import files_with_words, references
 
         symbols = self._snapshot.symbols
-        found: list[int] = []
+        mentions: list[int] = []
         uncalled = [
-            one.place
-            for one in changes
-            if one.place.kind in FUNCTION_KINDS
-            and (node := self._by_id.get(one.place.id)) is not None
+            item.place
+            for item in changes
+            if item.place.kind in FUNCTION_KINDS
+            and (node := self._by_id.get(item.place.id)) is not None
             and not self._callers([node])
         ]
         n_files = len(symbols.paths())
@@ -377,10 +379,10 @@ class _Reach:
                 self._snapshot, GraphRequest(f"{place.file}::{place.qualified_name}", roles=("reference",))
             )
             numbers = self._numbers_of(
-                one.enclosing.id for one in answer.references[:_USES] if one.enclosing is not None
+                item.enclosing.id for item in answer.references[:_USES] if item.enclosing is not None
             )
-            found += [number for number in numbers if self._speaks(number, changes)]
-        return found
+            mentions += [number for number in numbers if self._speaks(number, changes)]
+        return mentions
 
     def _tests_mentioning(
         self, changes: Sequence[ChangedPlace], paths: Mapping[str, int]
@@ -389,17 +391,17 @@ class _Reach:
         from lci_py.search.navigate.references import files_with_words
 
         symbols = self._snapshot.symbols
-        changed = {one.place.id for one in changes}
-        families = {family(one.place.language) for one in changes}
+        changed = {change.place.id for change in changes}
+        families = {family(change.place.language) for change in changes}
         tests = {
             paths[path]: path
             for path, language, test in symbols.per_file("path, language, test")
             if test and family(language) in families
         }
         by_name: dict[str, list[str]] = {}
-        for one in changes:
-            if one.place.symbol and _tells(one.place.symbol) and _is_distinct(one.place.symbol):
-                by_name.setdefault(one.place.symbol, []).append(one.place.id)
+        for change in changes:
+            if change.place.symbol and _tells(change.place.symbol) and _is_distinct(change.place.symbol):
+                by_name.setdefault(change.place.symbol, []).append(change.place.id)
         definitions: list[int] = []
         files: list[int] = []
         for name in list(by_name)[:_LOOKED_FOR]:
@@ -423,37 +425,37 @@ class _Reach:
         """
         files = self._snapshot.symbols.per_file("path, test, chunks")
         tests = {path for path, test, _ in files if test}
-        named: dict[str, set[str]] = {}  # a changed file -> what a test may be named after
-        for one in changes:
-            if one.place.file not in tests:
-                keys = named.setdefault(one.place.file, set(_names_of(one.place.file)))
-                if _tells(one.place.symbol):
-                    keys |= {str(one.place.symbol).lower(), str(one.place.qualified_name).lower()}
-        found: dict[int, None] = {}
-        for changed, keys in named.items():
+        keys_of: dict[str, set[str]] = {}  # a changed file -> what a test may be named after
+        for change in changes:
+            if change.place.file not in tests:
+                keys = keys_of.setdefault(change.place.file, set(_names_of(change.place.file)))
+                if _tells(change.place.symbol):
+                    keys |= {str(change.place.symbol).lower(), str(change.place.qualified_name).lower()}
+        matching: dict[int, None] = {}
+        for changed, keys in keys_of.items():
             folder = _names_of(changed)[0]
             fitting = [
-                (steps_between(*(one.rpartition("/")[0] for one in (changed, path))), place)
-                for place, (path, test, chunks) in enumerate(files)
+                (steps_between(*(name.rpartition("/")[0] for name in (changed, path))), number)
+                for number, (path, test, chunks) in enumerate(files)
                 if test and chunks and (_tested_name(path) in keys or _folder(path) == folder)
             ]
             nearest = min(fitting, default=(0, 0))[0] + _FURTHER
-            found |= dict.fromkeys(self._nodes.first_file + place for steps, place in fitting if steps <= nearest)
-        return list(found)
+            matching |= dict.fromkeys(self._nodes.first_file + number for steps, number in fitting if steps <= nearest)
+        return list(matching)
 
     def _sort_tests(
-        self, found: Mapping[int, tuple[int, Reason]], changes: Sequence[ChangedPlace]
+        self, reached: Mapping[int, tuple[int, Reason]], changes: Sequence[ChangedPlace]
     ) -> tuple[tuple[AffectedDefinition, ...], tuple[AffectedDefinition, ...]]:
         nodes, first = self._nodes, self._nodes.first_file
         there = self._snapshot.freshness.there()
         passes = place_filter(self._request.filters, there)
-        tests = tests_among(self._snapshot.symbols, [node for node in found if node < first])
+        tests = tests_among(self._snapshot.symbols, [node for node in reached if node < first])
         test_files = {path for path, test in self._snapshot.symbols.per_file("path, test") if test}
-        places = nodes.places(found)
+        places = nodes.places(reached)
         self._ids = {node: place.id for node, place in places.items()}
         both: tuple[list[AffectedDefinition], list[AffectedDefinition]] = ([], [])
         for node, place in places.items():
-            distance, reason = found[node]
+            distance, reason = reached[node]
             if not passes(place) or place.kind == LAMBDA_KIND:
                 continue
             test = node in tests or place.file in test_files
@@ -464,34 +466,34 @@ class _Reach:
 
 def _surest_first(tests: Sequence[AffectedDefinition], changes: Sequence[ChangedPlace]) -> list[AffectedDefinition]:
     """Sort tests by certainty, distance and similarity of paths; drop a file if a test inside it is as certain."""
-    within: dict[str, bool] = {}
-    for one in tests:
-        if one.place.kind != FILE_KIND:
-            within[one.place.file] = within.get(one.place.file, False) or one.sure
-    words = [_path_words(one.place.file)[1] | {str(one.place.symbol).lower()} for one in changes]
+    inside: dict[str, bool] = {}
+    for t in tests:
+        if t.place.kind != FILE_KIND:
+            inside[t.place.file] = inside.get(t.place.file, False) or t.sure
+    words = [_path_words(t.place.file)[1] | {str(t.place.symbol).lower()} for t in changes]
     alike = {
         path: max((len(_path_words(path)[1] & own) for own in words), default=0)
-        for path in {one.place.file for one in tests}
+        for path in {t.place.file for t in tests}
     }
-    kept = [
-        one
-        for one in tests
-        if one.place.kind != FILE_KIND or within.get(one.place.file, False) < one.sure or one.place.file not in within
+    surest = [
+        t
+        for t in tests
+        if t.place.kind != FILE_KIND or inside.get(t.place.file, False) < t.sure or t.place.file not in inside
     ]
     return sorted(
-        kept,
-        key=lambda one: (
-            not one.sure,
-            one.reason == "file_name",
-            one.distance,
-            -alike[one.place.file],
-            *_by_distance(one),
+        surest,
+        key=lambda t: (
+            not t.sure,
+            t.reason == "file_name",
+            t.distance,
+            -alike[t.place.file],
+            *_by_distance(t),
         ),
     )
 
 
-def _by_distance(one: AffectedDefinition) -> tuple[int, str, int, str]:
-    return one.distance, one.place.file, one.place.line, one.place.id
+def _by_distance(definition: AffectedDefinition) -> tuple[int, str, int, str]:
+    return definition.distance, definition.place.file, definition.place.line, definition.place.id
 
 
 def _is_distinct(name: str) -> bool:

@@ -46,22 +46,22 @@ def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) 
     if not rows:
         return nothing(snapshot, direction, request, uses=direction == "callers")
     dispatch = Dispatch(nodes)
-    kept, through = neighbours_of(nodes, dispatch, rows, direction, request.filters)
+    items, through = neighbours_of(nodes, dispatch, rows, direction, request.filters)
     outside = externals(nodes, rows) if direction == "callees" else ()
     return GraphAnswer(
         direction,
         request.name,
         tuple(map(place_of, rows)),
         results.index_info(snapshot),
-        len(kept),
-        neighbours=tuple(kept[request.offset :][: request.limit]),
+        len(items),
+        neighbours=tuple(items[request.offset :][: request.limit]),
         offset=request.offset,
         external=() if request.filters else outside,
         through=tuple(through),
         unresolved_uses=_lines(outside)
         if direction == "callees"
         else count_unresolved(nodes, dispatch, rows, request, direction),
-        calls_of_unknown_name=() if kept or direction == "callees" else _calls_of_unknown_name(nodes, dispatch, rows),
+        calls_of_unknown_name=() if items or direction == "callees" else _calls_of_unknown_name(nodes, dispatch, rows),
         others=others,
     )
 
@@ -72,24 +72,24 @@ def neighbours_of(
     """(neighbours, through): the callers or callees of definitions, in order, if they pass the filters and their files
     still exist; and the declared (base or interface) methods by which dynamic dispatch leads to these neighbours.
     """
-    found: list[Neighbour] = []
+    neighbours: list[Neighbour] = []
     through: list[Through] = []
     # Lines of callees are lines of the callers' file: definitions in several files are asked about one by one.
     for group in [rows] if direction == "callers" else _by_file(rows):
-        found += _neighbours(nodes, group, direction)
-        more, behind = _dispatch_neighbours(nodes, dispatch, group, direction)
-        found += more
-        through += behind
+        neighbours += _neighbours(nodes, group, direction)
+        more, declared = _dispatch_neighbours(nodes, dispatch, group, direction)
+        neighbours += more
+        through += declared
     passes = place_filter(filters, nodes.snapshot.freshness.there())
-    kept = {item for item in found if passes(item.place)}
-    return sorted(kept, key=_order if direction == "callers" else _by_site), through
+    passing = {item for item in neighbours if passes(item.place)}
+    return sorted(passing, key=_order if direction == "callers" else _by_site), through
 
 
 def _calls_of_unknown_name(nodes: Nodes, dispatch: Dispatch, rows: Sequence[Row]) -> tuple[tuple[str, int], ...]:
     """(file, line) of the calls whose called name is unknown: they may mean any function. Only in existing files."""
-    found = {(nodes.path(nodes.file_of(node)), line) for node, line in dispatch.of_unknown_name(rows)}
+    sites = {(nodes.path(nodes.file_of(node)), line) for node, line in dispatch.of_unknown_name(rows)}
     there = nodes.snapshot.freshness.there()
-    return tuple(sorted(site for site in found if there is None or there(site[0])))
+    return tuple(sorted(site for site in sites if there is None or there(site[0])))
 
 
 def _lines(outside: Sequence[External]) -> int:
@@ -103,13 +103,13 @@ def count_unresolved(
     if direction == "callees":
         return _lines(externals(nodes, rows))
     passes = _use_filter(nodes.snapshot, request.filters)
-    listed = [*nodes.inherited(rows), *dispatch.of_unknown_receiver(rows)]
-    known_sites = {(call.node, line) for call in listed for line in call.lines}
+    explained = [*nodes.inherited(rows), *dispatch.of_unknown_receiver(rows)]
+    known_sites = {(call.node, line) for call in explained for line in call.lines}
     methods = [row for row in rows if row["kind"] == "method"]
     owners = frozenset(row["qualified_name"].split(".")[-2] for row in methods if "." in row["qualified_name"])
-    known = owners if len(methods) == len(rows) else frozenset[str]()
+    owner_names = owners if len(methods) == len(rows) else frozenset[str]()
     names = sorted({row["symbol"] for row in rows})
-    return sum(unresolved_uses(nodes, name, passes, known_sites, known) for name in names)
+    return sum(unresolved_uses(nodes, name, passes, known_sites, owner_names) for name in names)
 
 
 def _use_filter(snapshot: Snapshot, filters: Filters) -> Callable[[Place], bool] | None:
@@ -124,10 +124,10 @@ def definitions(nodes: Nodes, name: str, *, every: bool) -> tuple[list[Row], tup
     Raises:
         IndexBehindError: Only a file that has changed since the index was built defines the name.
     """
-    found = handlers_or_meanings(nodes, name)
-    if not found:
+    choices = handlers_or_meanings(nodes, name)
+    if not choices:
         check_known(nodes.snapshot, name)
-    return likeliest(nodes, found, every=every)
+    return likeliest(nodes, choices, every=every)
 
 
 def nothing(snapshot: Snapshot, command: str, request: GraphRequest, *, uses: bool = False) -> GraphAnswer:
@@ -143,34 +143,34 @@ def nothing(snapshot: Snapshot, command: str, request: GraphRequest, *, uses: bo
 
 
 def _by_file(rows: Sequence[Row]) -> list[list[Row]]:
-    found: dict[str, list[Row]] = {}
+    by_file: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(row["file"], []).append(row)
-    return list(found.values())
+        by_file.setdefault(row["file"], []).append(row)
+    return list(by_file.values())
 
 
 def _neighbours(nodes: Nodes, rows: list[Row], direction: Direction) -> list[Neighbour]:
-    asked = nodes.asked(rows)
-    calls = nodes.calls(asked, direction)
-    places = nodes.places([*asked, *(call.node for call in calls)])
-    ids = [places[node].id for node in asked]
-    found = [_neighbour(places, call, ids) for call in calls if call.node in places]
+    targets = nodes.asked(rows)
+    calls = nodes.calls(targets, direction)
+    places = nodes.places([*targets, *(call.node for call in calls)])
+    ids = [places[node].id for node in targets]
+    neighbours = [_neighbour(places, call, ids) for call in calls if call.node in places]
     if direction == "callers":
-        inherited = [call for call in nodes.inherited(rows) if call.node not in {known.node for known in calls}]
+        inherited = [call for call in nodes.inherited(rows) if call.node not in {direct.node for direct in calls}]
         places |= nodes.places(call.node for call in inherited)
-        found += [_neighbour(places, call, [row["id"] for row in rows]) for call in inherited]
-    return found
+        neighbours += [_neighbour(places, call, [row["id"] for row in rows]) for call in inherited]
+    return neighbours
 
 
 def _dispatch_neighbours(
     nodes: Nodes, dispatch: Dispatch, rows: list[Row], direction: Direction
 ) -> tuple[list[Neighbour], list[Through]]:
     """(neighbours, through): callers or callees by dynamic dispatch and computed names; the declared methods called."""
-    asked = nodes.asked(rows)
-    calls, found = dispatch.calls(rows, asked, direction)
+    targets = nodes.asked(rows)
+    calls, declared = dispatch.calls(rows, targets, direction)
     places = nodes.places(call.node for call in calls)
-    ids = [row["id"] for row in rows] if direction == "callers" else [p.id for p in nodes.places(asked).values()]
-    return [_neighbour(places, call, ids) for call in calls if call.node in places], dispatch.places(found)
+    ids = [row["id"] for row in rows] if direction == "callers" else [p.id for p in nodes.places(targets).values()]
+    return [_neighbour(places, call, ids) for call in calls if call.node in places], dispatch.places(declared)
 
 
 def _neighbour(places: dict[int, Place], call: Call, ids: Sequence[str]) -> Neighbour:
@@ -178,9 +178,9 @@ def _neighbour(places: dict[int, Place], call: Call, ids: Sequence[str]) -> Neig
     return Neighbour(places[call.node], call.lines, call.step_name, call.confidence, call.ambiguous, targets)
 
 
-def _order(found: Neighbour) -> tuple[object, ...]:
-    return found.step == "dispatch", found.place.file, found.place.line, found.place.id
+def _order(item: Neighbour) -> tuple[object, ...]:
+    return item.step == "dispatch", item.place.file, item.place.line, item.place.id
 
 
-def _by_site(found: Neighbour) -> tuple[object, ...]:
-    return found.targets, found.sites, found.place.file, found.place.line, found.place.id
+def _by_site(neighbour: Neighbour) -> tuple[object, ...]:
+    return neighbour.targets, neighbour.sites, neighbour.place.file, neighbour.place.line, neighbour.place.id

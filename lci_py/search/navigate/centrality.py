@@ -49,10 +49,10 @@ def page_rank(
     if starts:
         sources, targets = np.concatenate([sources, targets]), np.concatenate([targets, sources])
         weights = np.concatenate([weights, BACK * weights])
-        given = np.zeros(nodes)
+        restart = np.zeros(nodes)
         for node, weight in starts.items():
-            given[node] += weight
-        jumps = (1 - GIVEN) * jumps + GIVEN * given / given.sum()
+            restart[node] += weight
+        jumps = (1 - GIVEN) * jumps + GIVEN * restart / restart.sum()
     out = np.bincount(sources, weights, nodes)
     share = weights / out[sources]
     ends = out == 0
@@ -72,8 +72,8 @@ def _edges(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """(sources, targets, weights) of the edges; an anonymous function counts as its enclosing definition."""
     owner = np.arange(graph.n_symbols + graph.n_files + graph.n_lambdas, dtype=np.int64)
-    around = graph.lambda_symbol.astype(np.int64)
-    owner[graph.n_symbols + graph.n_files :] = np.where(around >= 0, around, graph.n_symbols + graph.lambda_file)
+    enclosing = graph.lambda_symbol.astype(np.int64)
+    owner[graph.n_symbols + graph.n_files :] = np.where(enclosing >= 0, enclosing, graph.n_symbols + graph.lambda_file)
     source, target = graph.source.astype(np.int64), graph.target.astype(np.int64)
     ends = np.concatenate([source, target])
     if len(ends) and not 0 <= int(ends.min()) <= int(ends.max()) < len(owner):

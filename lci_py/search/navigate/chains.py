@@ -82,18 +82,20 @@ def _likeliest(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
     if answer.results or not answer.others:
         return answer
     # Of ambiguous names, any two between which there is a chain are likelier meant than two without.
-    every = _path(snapshot, request._replace(every=True))
-    if not every.results:
+    whole = _path(snapshot, request._replace(every=True))
+    if not whole.results:
         return answer
-    ends = {hop.place.id for chain in every.results for hop in (chain[0], chain[-1]) if hop.place is not None}
-    return every._replace(
+    ends = {hop.place.id for chain in whole.results for hop in (chain[0], chain[-1]) if hop.place is not None}
+    return whole._replace(
         request=request,
-        sources=tuple(place for place in every.sources if place.id in ends),
-        targets=tuple(place for place in every.targets if place.id in ends),
+        sources=tuple(place for place in whole.sources if place.id in ends),
+        targets=tuple(place for place in whole.targets if place.id in ends),
         others=tuple(
-            one
-            for one in answer.others
-            if not any(p.file == one.file and p.line == one.line for p in every.sources + every.targets if p.id in ends)
+            item
+            for item in answer.others
+            if not any(
+                p.file == item.file and p.line == item.line for p in whole.sources + whole.targets if p.id in ends
+            )
         ),
     )
 
@@ -162,15 +164,15 @@ class _PassedFunctions:
         self.elsewhere: set[tuple[int, int]] = set()
         self._spans: dict[int, tuple[int, str]] = {}
 
-    def is_elsewhere(self, way: Sequence[int], place: int) -> bool:
-        """Whether a caller outside of a chain passed the function called at index `place` of it: no earlier node of the
+    def is_elsewhere(self, way: Sequence[int], index: int) -> bool:
+        """Whether a caller outside of a chain passed the function called at `index` of it: no earlier node of the
         chain names the function, but another caller of the calling function does."""
-        source, target = way[place - 1], way[place]
+        source, target = way[index - 1], way[index]
         outer, _ = self._span(source)
-        entry = place - 1
+        entry = index - 1
         while entry and self._span(way[entry - 1])[0] == outer:
             entry -= 1
-        if not entry or any(self._names(node, target) for node in way[:place]):
+        if not entry or any(self._names(node, target) for node in way[:index]):
             return False
         callers = self._nodes.graph.edges([way[entry]], CALLS, incoming=True).node.tolist()
         if not any(self._names(node, target) for node in list(dict.fromkeys(callers))[:_CALLERS]):
@@ -183,16 +185,16 @@ class _PassedFunctions:
         outer, text = self._span(node)
         if target >= self._nodes.first_lambda:
             return self._span(target)[0] == outer
-        known = names(self._nodes.snapshot.symbols, [target])
-        return target in known and re.search(rf"(?<!\w){re.escape(known[target].name)}(?!\w)", text) is not None
+        symbols = names(self._nodes.snapshot.symbols, [target])
+        return target in symbols and re.search(rf"(?<!\w){re.escape(symbols[target].name)}(?!\w)", text) is not None
 
     def _span(self, node: int) -> tuple[int, str]:
         """(node, text) of the outermost function around a node; for a file's own code, of the whole file."""
-        found = self._spans.get(node)
-        if found is None:
+        span = self._spans.get(node)
+        if span is None:
             nodes = self._nodes
-            around = nodes.graph.lambda_at(node)[2] if node >= nodes.first_lambda else node
-            outer = around if 0 <= around < nodes.first_file else nodes.first_file + nodes.file_of(node)
+            enclosing = nodes.graph.lambda_at(node)[2] if node >= nodes.first_lambda else node
+            outer = enclosing if 0 <= enclosing < nodes.first_file else nodes.first_file + nodes.file_of(node)
             first, last = 1, 1 << 30
             if outer < nodes.first_file:
                 for _, number, is_type in parents(nodes.snapshot.symbols, outer):
@@ -202,8 +204,8 @@ class _PassedFunctions:
                 row = nodes.snapshot.symbols.symbol_rows([outer])[outer]
                 first, last = row["line"], row["end_line"]
             lines = nodes.snapshot.reader.some(nodes.path(nodes.file_of(node)), first, last)
-            found = self._spans[node] = (outer, b"\n".join(lines).decode("utf-8", "replace"))
-        return found
+            span = self._spans[node] = (outer, b"\n".join(lines).decode("utf-8", "replace"))
+        return span
 
 
 class _Walk:
@@ -239,45 +241,45 @@ class _Walk:
         """
         graph = self._graph
         seen = np.zeros(len(graph.out_ptr), np.bool_)
-        wanted = np.zeros(len(seen), np.bool_)
-        wanted[list(ends)] = True
-        found: list[_Level] = []
+        is_end = np.zeros(len(seen), np.bool_)
+        is_end[list(ends)] = True
+        result: list[_Level] = []
         frontier = np.array(sorted(set(starts)), np.int64)
-        if inclusive and wanted[frontier].any():
-            return found
+        if inclusive and is_end[frontier].any():
+            return result
         seen[frontier] = True
-        while len(found) < depth and len(frontier):
+        while len(result) < depth and len(frontier):
             level = self._next_level(frontier)
-            fresh = ~seen[level.target] | (wanted[level.target] if not inclusive else False)
+            fresh = ~seen[level.target] | (is_end[level.target] if not inclusive else False)
             level = _Level(*(column[fresh] for column in level))
             level = self._passing(level)
             if not len(level.target):
                 break
-            found.append(level)
+            result.append(level)
             frontier = np.unique(level.target)
-            if wanted[frontier].any():
+            if is_end[frontier].any():
                 break
             seen[frontier] = True
-        return found
+        return result
 
     def _next_level(self, frontier: NDArray[np.int64]) -> _Level:
         """The nodes' calls. An anonymous function's calls belong to the node around it, unless its caller is known."""
         graph = self._graph
         symbols = frontier[frontier < graph.n_symbols]
-        inner, place = graph.lambdas_in(symbols)
-        owner = symbols[place]
+        inner, position = graph.lambdas_in(symbols)
+        owner = symbols[position]
         for file in frontier[(frontier >= graph.n_symbols) & (frontier < graph.n_symbols + graph.n_files)].tolist():
             own = np.array(graph.lambdas_of(file), np.int64)
             inner, owner = np.concatenate([inner, own]), np.concatenate([owner, np.full(len(own), file)])
         uncalled = graph.in_ptr[inner] == graph.in_ptr[inner + 1]
-        asked = np.concatenate([frontier, inner[uncalled]])
+        callers = np.concatenate([frontier, inner[uncalled]])
         owners = np.concatenate([frontier, owner[uncalled]])
-        edges = graph.edges(asked, CALLS)
+        edges = graph.edges(callers, CALLS)
         level = _Level(owners[edges.origin], *(column.astype(np.int64) for column in edges[1:]))
         if self._dispatch is not None:
             more = self._dispatch.edges(frontier[:_MOST_DISPATCHING].tolist())
-            behind = np.array([(frontier[origin], *rest) for origin, *rest in more], np.int64).reshape(-1, 4).T
-            level = _Level(*(np.concatenate(pair) for pair in zip(level, behind, strict=True)))
+            unnamed = np.array([(frontier[origin], *rest) for origin, *rest in more], np.int64).reshape(-1, 4).T
+            level = _Level(*(np.concatenate(pair) for pair in zip(level, unnamed, strict=True)))
         if self._sure:
             level = _Level(*(column[(level.step & AMBIGUOUS) == 0] for column in level))
         if len(self._without):
@@ -359,7 +361,7 @@ class _Walk:
         self, ways: Sequence[tuple[int, tuple[Call, ...]]], outside: dict[int, list[int]]
     ) -> list[tuple[Hop, ...]]:
         places = self._nodes.places([node for first, calls in ways for node in (first, *(call.node for call in calls))])
-        made = []
+        chains = []
         for first, calls in ways:
             place = places[first]
             hops = [Hop(place, place.qualified_name or place.file, (), "", 1.0, False)]
@@ -372,8 +374,8 @@ class _Walk:
             last = calls[-1].node if calls else first
             if outside:
                 hops.append(Hop(None, self._request.target, tuple(outside[last]), "", 1.0, False))
-            made.append(tuple(hops))
-        return made
+            chains.append(tuple(hops))
+        return chains
 
     # --- no chain -----------------------------------------------------------------------------------------------
 
@@ -384,47 +386,47 @@ class _Walk:
         nodes = self._nodes
         reached = set(starts).union(*(level.target.tolist() for level in levels))
         ended = len(levels) < request.depth
-        found: dict[tuple[int, int], str] = {}
+        unknown_calls: dict[tuple[int, int], str] = {}
         for name in self._leading_to(ends):
             for node, line in unexplained_uses(nodes, name):
                 if node in reached:
-                    found.setdefault((node, line), name)
-        lost = sorted(found, key=lambda site: (_is_one_word(found[site]), site))[:_PLACES]
+                    unknown_calls.setdefault((node, line), name)
+        lost = sorted(unknown_calls, key=lambda site: (_is_one_word(unknown_calls[site]), site))[:_PLACES]
         places = nodes.places(node for node, _ in lost)
-        named = [Lost(places[node], line, found[node, line]) for node, line in lost if node in places]
+        lost_calls = [Lost(places[node], line, unknown_calls[node, line]) for node, line in lost if node in places]
         in_order = dict.fromkeys([*starts, *(node for level in levels for node in np.unique(level.target).tolist())])
         return Frontier(
-            len(reached) - len(set(starts)), len(levels), ended, tuple(named or self._trails(list(in_order)))
+            len(reached) - len(set(starts)), len(levels), ended, tuple(lost_calls or self._trails(list(in_order)))
         )
 
     def _trails(self, reached: Sequence[int]) -> list[Lost]:
         """The calls of unknown target in the nodes reached first, if the repository defines the called name."""
-        nodes, found = self._nodes, []
+        nodes, lost_calls = self._nodes, []
         rows = nodes.snapshot.symbols.symbol_rows([node for node in reached[:_LOOKED] if node < nodes.first_file])
         for row in (rows[node] for node in reached[:_LOOKED] if node in rows):
             outside = [item for item in externals(nodes, [row]) if not item.imported]
-            known = defined_names(nodes.snapshot.symbols, [item.name.rpartition(".")[2] for item in outside])
-            found += [
+            defined = defined_names(nodes.snapshot.symbols, [item.name.rpartition(".")[2] for item in outside])
+            lost_calls += [
                 Lost(place_of(row), item.sites[0], item.name)
                 for item in outside
-                if item.name.rpartition(".")[2] in known
+                if item.name.rpartition(".")[2] in defined
             ]
-        found.sort(key=lambda lost: _is_one_word(lost.name))
-        return found[:_PLACES]
+        lost_calls.sort(key=lambda lost: _is_one_word(lost.name))
+        return lost_calls[:_PLACES]
 
     def _leading_to(self, ends: set[int]) -> list[str]:
         """The names of definitions from which calls lead to the end, the nearest first; frequent names are left out."""
         graph = self._graph
-        found: dict[str, None] = {}
+        nearest: dict[str, None] = {}
         seen, level = set(ends), sorted(ends)
-        while level and len(found) < _NAMES:
-            known = names(self._nodes.snapshot.symbols, [node for node in level if node < graph.n_symbols])
-            found |= dict.fromkeys(known[node].name for node in sorted(known))
-            around = [graph.lambda_at(node)[2] for node in level if node >= graph.n_symbols + graph.n_files]
+        while level and len(nearest) < _NAMES:
+            symbols = names(self._nodes.snapshot.symbols, [node for node in level if node < graph.n_symbols])
+            nearest |= dict.fromkeys(symbols[node].name for node in sorted(symbols))
+            enclosing = [graph.lambda_at(node)[2] for node in level if node >= graph.n_symbols + graph.n_files]
             callers = graph.edges(level, CALLS, incoming=True).node.tolist()
-            level = sorted({node for node in (*callers, *around) if node >= 0} - seen)
+            level = sorted({node for node in (*callers, *enclosing) if node >= 0} - seen)
             seen.update(level)
-        return list(found)[:_NAMES]
+        return list(nearest)[:_NAMES]
 
 
 def _is_one_word(name: str) -> bool:

@@ -56,19 +56,19 @@ def changes_of(snapshot: Snapshot, request: AffectedRequest) -> Changes:
         return Changes(tuple(_all_definitions(request.files, present)))
     if request.diff is not None:
         return Changes(_touched_definitions(_lines_of_diff(request.diff, snapshot), present))
-    asked = request.revision
-    if (named := _LINE.fullmatch(asked)) and (path := _indexed_path(named["path"], snapshot)):
-        if int(named["line"]) > (length := len(present.lines(path) or ())):
+    revision = request.revision
+    if (match := _LINE.fullmatch(revision)) and (path := _indexed_path(match["path"], snapshot)):
+        if int(match["line"]) > (length := len(present.lines(path) or ())):
             raise UsageError(f"{path} has only {length:,} lines")
-        return Changes(_touched_definitions({path: {int(named["line"])}}, present))
+        return Changes(_touched_definitions({path: {int(match["line"])}}, present))
     try:
-        commit, found, uncompared = _since(snapshot, asked, present)
+        commit, changes, uncompared = _since(snapshot, revision, present)
     except UsageError:
-        places = _definitions_of(snapshot, asked)
+        places = _definitions_of(snapshot, revision)
         if not places:
             raise
         return Changes(places)
-    return Changes(tuple(found), commit, uncompared)
+    return Changes(tuple(changes), commit, uncompared)
 
 
 #: `src/pool.py:41`.
@@ -82,12 +82,12 @@ def changed_places(snapshot: Snapshot, revision: str) -> Changed:
         UsageError: There is no such revision, or no git work tree.
     """
     try:
-        found = _since(snapshot, revision, PresentFiles(snapshot), prose=True)[1]
+        changes = _since(snapshot, revision, PresentFiles(snapshot), prose=True)[1]
     except UsageError as error:
         message = error.message.replace(_NEITHER, "is no commit")
         hint = "--changed-since takes a branch, a tag or a commit; a shallow clone lacks older ones"
         raise UsageError(message, hint=hint) from error
-    present = [one.place for one in found if one.change != "removed"]
+    present = [change.place for change in changes if change.change != "removed"]
     return Changed(
         frozenset(place.file for place in present),
         frozenset(place.id for place in present if place.kind != FILE_KIND),
@@ -97,34 +97,34 @@ def changed_places(snapshot: Snapshot, revision: str) -> Changed:
 
 def _definitions_of(snapshot: Snapshot, name: str) -> tuple[ChangedPlace, ...]:
     """The definitions that a name means."""
-    rows = [row for meant in meanings(snapshot.symbols, name, callable_only=False) for row in meant.rows]
+    rows = [row for meaning in meanings(snapshot.symbols, name, callable_only=False) for row in meaning.rows]
     places = {row["id"]: ChangedPlace(place_of(row), "modified") for row in rows if row["kind"] not in _PROSE}
     return tuple(sorted(places.values(), key=_by_place))
 
 
 def _indexed_path(path: str, snapshot: Snapshot) -> str | None:
     """The indexed file that git names by a path relative to the root, or to a folder above the root; else None."""
-    known = frozenset(snapshot.symbols.paths())
+    indexed = frozenset(snapshot.symbols.paths())
     parts = Path(path).as_posix().split("/")
-    return next((tail for start in range(len(parts)) if (tail := "/".join(parts[start:])) in known), None)
+    return next((tail for start in range(len(parts)) if (tail := "/".join(parts[start:])) in indexed), None)
 
 
 def _touched_definitions(lines: Mapping[str, Collection[int]], present: PresentFiles) -> tuple[ChangedPlace, ...]:
     """The innermost definitions around lines of files; for a line outside of definitions, its file."""
-    found: dict[str, ChangedPlace] = {}
+    touched: dict[str, ChangedPlace] = {}
     for path, numbers in lines.items():
-        definitions = [one for one in present.definitions(path) if one.kind not in _PROSE]
+        definitions = [item for item in present.definitions(path) if item.kind not in _PROSE]
         reaches = _reaches(present.lines(path) or [], definitions)
         for number in sorted(numbers):
-            around = [one for one in definitions if one.first_line <= number <= reaches[one.id]]
-            inner = min(around, key=lambda one: (reaches[one.id] - one.first_line, -one.line), default=None)
+            enclosing = [item for item in definitions if item.first_line <= number <= reaches[item.id]]
+            inner = min(enclosing, key=lambda item: (reaches[item.id] - item.first_line, -item.line), default=None)
             place = inner.place if inner else file_place(path, present.language(path))
-            found[place.id] = ChangedPlace(place, "modified")
-    return tuple(sorted(found.values(), key=_by_place))
+            touched[place.id] = ChangedPlace(place, "modified")
+    return tuple(sorted(touched.values(), key=_by_place))
 
 
-def _by_place(one: ChangedPlace) -> tuple[str, int, str]:
-    return one.place.file, one.place.line, one.place.id
+def _by_place(change: ChangedPlace) -> tuple[str, int, str]:
+    return change.place.file, change.place.line, change.place.id
 
 
 # --- a diff ---------------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def _lines_of_diff(diff: str, snapshot: Snapshot) -> dict[str, set[int]]:
     Raises:
         UsageError: The text is no unified diff.
     """
-    found: dict[str, set[int]] = {}
+    changed: dict[str, set[int]] = {}
     sides: tuple[str, str] = ("", "")
     hunks = 0
     lines = iter(diff.splitlines())
@@ -153,10 +153,10 @@ def _lines_of_diff(diff: str, snapshot: Snapshot) -> dict[str, set[int]]:
             path = _indexed_path(sides[1], snapshot) or _indexed_path(sides[0], snapshot)
             if path is not None:
                 unapplied = old.stands_in(path, snapshot) and not new.stands_in(path, snapshot)
-                found.setdefault(path, set()).update((old if unapplied else new).changed)
+                changed.setdefault(path, set()).update((old if unapplied else new).changed)
     if not hunks:
         raise UsageError("the text on stdin is not a unified diff", hint="git diff main | lci affected -")
-    return found
+    return changed
 
 
 class _Side(NamedTuple):
@@ -174,9 +174,9 @@ class _Side(NamedTuple):
 def _read_hunk(match: re.Match[str], lines: Iterator[str]) -> tuple[_Side, _Side]:
     """(old, new): the two sides of a hunk, from the match of its header and the lines that follow."""
     old, new = (_Side(int(match[name]), [], set()) for name in ("old", "new"))
-    left = [int(match[name] or 1) if match[name] is not None else 1 for name in ("removed", "added")]
+    remaining = [int(match[name] or 1) if match[name] is not None else 1 for name in ("removed", "added")]
     run = ""  # the signs of the changed lines since the last one that both sides have
-    while any(count > 0 for count in left):
+    while any(count > 0 for count in remaining):
         line = next(lines, None)
         if line is None:
             break
@@ -186,10 +186,10 @@ def _read_hunk(match: re.Match[str], lines: Iterator[str]) -> tuple[_Side, _Side
         if sign == " ":
             _mark(old, new, run)
         run = "" if sign == " " else run + sign
-        for place, (side, own) in enumerate(((old, "-"), (new, "+"))):
+        for side_index, (side, own) in enumerate(((old, "-"), (new, "+"))):
             if sign in (own, " "):
                 side.lines.append(text)
-                left[place] -= 1
+                remaining[side_index] -= 1
                 if sign == own:
                     side.changed.add(side.first + len(side.lines) - 1)
     _mark(old, new, run)
@@ -213,13 +213,13 @@ def _side(line: str) -> str:
 
 def _all_definitions(files: Sequence[str], present: PresentFiles) -> list[ChangedPlace]:
     """All definitions in the files, and the files themselves, as modified."""
-    found = []
+    changes = []
     for path in files:
         definitions = present.definitions(path)
-        found += [ChangedPlace(one.place, "modified") for one in definitions if one.kind not in _PROSE]
+        changes += [ChangedPlace(item.place, "modified") for item in definitions if item.kind not in _PROSE]
         language = definitions[0].language if definitions else present.language(path)
-        found.append(ChangedPlace(file_place(path, language), "modified"))
-    return found
+        changes.append(ChangedPlace(file_place(path, language), "modified"))
+    return changes
 
 
 def _since(
@@ -233,8 +233,8 @@ def _since(
     """
     compare = partial(_compare_folder, snapshot, revision, present, prose)
     compared, uncompared = of_each_repository(snapshot.root, compare)
-    found = sorted(_without_moves([change for _, changes in compared for change in changes]), key=_by_place)
-    return compared[0][0] if uncompared is None else None, found, uncompared or ()
+    ordered = sorted(_without_moves([change for _, changes in compared for change in changes]), key=_by_place)
+    return compared[0][0] if uncompared is None else None, ordered, uncompared or ()
 
 
 def _compare_folder(
@@ -260,7 +260,7 @@ def _compare_folder(
         changed = contents_at(folder, commit, tells)
     except GitTrouble as error:
         raise UsageError(f"git cannot compare with {revision}: {error}", hint=_FILES) from error
-    found: list[tuple[ChangedPlace, str]] = []
+    changes: list[tuple[ChangedPlace, str]] = []
     for path, before in changed:
         now = snapshot.reader.read(prefix + path)
         if now == before or (now is not None and before is not None and _same_text(now, before)):
@@ -268,16 +268,16 @@ def _compare_folder(
         own = _differences(prefix + path, before, now, present) if _is_code(prefix + path, snapshot) else []
         if not own and (prose or prefix + path in templates):
             own = [(ChangedPlace(file_place(prefix + path, present.language(prefix + path)), "modified"), "")]
-        found += own
-    return commit, found
+        changes += own
+    return commit, changes
 
 
 def _is_code(path: str, snapshot: Snapshot) -> bool:
     """Whether a file can have definitions. Git is asked for the contents of no other file, as it may be large."""
     from lci_py.source.syntax.languages import TEXT, detect
 
-    known = language_and_lambdas(snapshot.symbols, path)
-    return (known[0] if known is not None else detect(path)) != TEXT
+    indexed = language_and_lambdas(snapshot.symbols, path)
+    return (indexed[0] if indexed is not None else detect(path)) != TEXT
 
 
 def _templates(snapshot: Snapshot) -> frozenset[str]:
@@ -287,62 +287,60 @@ def _templates(snapshot: Snapshot) -> frozenset[str]:
     return frozenset(paths[file] for file in set(files[(files >= 0) & (files < graph.n_files)].tolist()))
 
 
-def _without_moves(found: Sequence[tuple[ChangedPlace, str]]) -> list[ChangedPlace]:
+def _without_moves(changes: Sequence[tuple[ChangedPlace, str]]) -> list[ChangedPlace]:
     """The changes without definitions that only moved to another file; a moved and changed definition is modified."""
 
     def texts(change: Change) -> dict[tuple[str | None, str], set[str]]:
-        made: dict[tuple[str | None, str], set[str]] = {}
-        for one, digest in found:
-            if one.change == change:
-                made.setdefault((one.place.qualified_name, one.place.kind), set()).add(digest)
-        return made
+        digests: dict[tuple[str | None, str], set[str]] = {}
+        for item, digest in changes:
+            if item.change == change:
+                digests.setdefault((item.place.qualified_name, item.place.kind), set()).add(digest)
+        return digests
 
     added, removed = texts("added"), texts("removed")
-    kept = []
-    for one, digest in found:
-        key = (one.place.qualified_name, one.place.kind)
-        if one.change == "modified" or key not in added or key not in removed:
-            kept.append(one)
-        elif one.change == "added" and digest not in removed[key]:
-            kept.append(one._replace(change="modified"))
-    return kept
+    unmoved = []
+    for item, digest in changes:
+        key = (item.place.qualified_name, item.place.kind)
+        if item.change == "modified" or key not in added or key not in removed:
+            unmoved.append(item)
+        elif item.change == "added" and digest not in removed[key]:
+            unmoved.append(item._replace(change="modified"))
+    return unmoved
 
 
-def _same_text(one: bytes, other: bytes) -> bool:
-    return one.replace(b"\r\n", b"\n") == other.replace(b"\r\n", b"\n")
+def _same_text(data: bytes, other: bytes) -> bool:
+    return data.replace(b"\r\n", b"\n") == other.replace(b"\r\n", b"\n")
 
 
 def _differences(
     path: str, before: bytes | None, now: bytes | None, present: PresentFiles
 ) -> list[tuple[ChangedPlace, str]]:
     """The definitions that differ between two contents of a file, each with the digest of its text."""
-    old = {
-        one.id: one for one in (definitions_in(path, before) if before is not None else ()) if one.kind not in _PROSE
-    }
-    new = {one.id: one for one in (present.definitions(path) if now is not None else ()) if one.kind not in _PROSE}
+    old = {d.id: d for d in (definitions_in(path, before) if before is not None else ()) if d.kind not in _PROSE}
+    new = {d.id: d for d in (present.definitions(path) if now is not None else ()) if d.kind not in _PROSE}
     own_before, own_now = _own_lines(before or b"", old.values()), _own_lines(now or b"", new.values())
-    inside = {one.id for one in new.values() if one.id in old and own_before[one.id] != own_now[one.id]}
+    inside = {d.id for d in new.values() if d.id in old and own_before[d.id] != own_now[d.id]}
     # The digest of a type has the comments between its methods, too, each of which is about a method.
     explained = bool(inside) or own_before[_ABOVE] != own_now[_ABOVE]
 
     def differing(owner: str) -> str:
         return b"\n".join({*own_before.get(owner, ())} ^ {*own_now.get(owner, ())}).decode("utf-8", "replace")
 
-    def place(one: Definition, change: Change) -> tuple[ChangedPlace, str]:
-        return ChangedPlace(one.place, change, differing(one.id)), one.digest
+    def place(d: Definition, change: Change) -> tuple[ChangedPlace, str]:
+        return ChangedPlace(d.place, change, differing(d.id)), d.digest
 
-    found = [place(one, "added") for one in new.values() if one.id not in old]
-    found += [
-        place(one, "modified")
-        for one in new.values()
-        if one.id in inside
-        or (one.id in old and old[one.id].digest != one.digest and (one.kind not in TYPE_KINDS or not explained))
+    changes = [place(d, "added") for d in new.values() if d.id not in old]
+    changes += [
+        place(d, "modified")
+        for d in new.values()
+        if d.id in inside
+        or (d.id in old and old[d.id].digest != d.digest and (d.kind not in TYPE_KINDS or not explained))
     ]
-    found += [place(one, "removed") for one in old.values() if one.id not in new]
+    changes += [place(d, "removed") for d in old.values() if d.id not in new]
     if (old or new) and own_before[_OUTSIDE] != own_now[_OUTSIDE]:
         language = next(iter((*new.values(), *old.values()))).language
-        found.append((ChangedPlace(file_place(path, language), "modified", differing(_OUTSIDE)), ""))
-    return found
+        changes.append((ChangedPlace(file_place(path, language), "modified", differing(_OUTSIDE)), ""))
+    return changes
 
 
 #: The lines outside of all definitions, and those of comments and decorators above one, in place of an id.
@@ -354,11 +352,11 @@ def _own_lines(data: bytes, definitions: Collection[Definition]) -> dict[str, li
     lines = data.split(b"\n")
     reaches = _reaches(lines, definitions)
     owners = [_OUTSIDE] * len(lines)
-    for one in sorted(definitions, key=lambda one: reaches[one.id] - one.first_line, reverse=True):
-        for owner, first, last in ((_ABOVE, one.first_line, one.line - 1), (one.id, one.line, reaches[one.id])):
+    for item in sorted(definitions, key=lambda item: reaches[item.id] - item.first_line, reverse=True):
+        for owner, first, last in ((_ABOVE, item.first_line, item.line - 1), (item.id, item.line, reaches[item.id])):
             span = slice(first - 1, max(first - 1, min(last, len(lines))))
             owners[span] = [owner] * len(owners[span])
-    own: dict[str, list[bytes]] = {owner: [] for owner in (_OUTSIDE, _ABOVE, *(one.id for one in definitions))}
+    own: dict[str, list[bytes]] = {owner: [] for owner in (_OUTSIDE, _ABOVE, *(item.id for item in definitions))}
     for line, owner in zip(lines, owners, strict=True):
         if text := line.strip():
             own[owner].append(text)
@@ -370,17 +368,17 @@ _COMMENT = re.compile(rb"\s*(?:#|//|--|;)")
 
 def _reaches(lines: Sequence[bytes], definitions: Iterable[Definition]) -> dict[str, int]:
     """Maps each definition's id to its last line, including trailing comments that are indented like its body."""
-    found = {}
-    for one in definitions:
-        last = one.end_line
-        if one.kind in FUNCTION_KINDS and one.line <= len(lines):
-            indent = _indent(lines[one.line - 1])
-            for place in range(one.end_line, len(lines)):
-                if lines[place].strip() and not (_COMMENT.match(lines[place]) and _indent(lines[place]) > indent):
+    reaches = {}
+    for definition in definitions:
+        last = definition.end_line
+        if definition.kind in FUNCTION_KINDS and definition.line <= len(lines):
+            indent = _indent(lines[definition.line - 1])
+            for index in range(definition.end_line, len(lines)):
+                if lines[index].strip() and not (_COMMENT.match(lines[index]) and _indent(lines[index]) > indent):
                     break
-                last = place + 1 if lines[place].strip() else last
-        found[one.id] = last
-    return found
+                last = index + 1 if lines[index].strip() else last
+        reaches[definition.id] = last
+    return reaches
 
 
 def _indent(line: bytes) -> int:

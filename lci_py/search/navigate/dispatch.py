@@ -101,29 +101,29 @@ class Dispatch:
     # --- both ways --------------------------------------------------------------------------------------------------
 
     def calls(
-        self, rows: Sequence[Row], asked: Sequence[int], direction: Direction
+        self, rows: Sequence[Row], nodes: Sequence[int], direction: Direction
     ) -> tuple[list[Call], list[Through]]:
         """(calls, declared): the calls by dynamic dispatch or computed name to definitions, or from them; and the
         declared (base or interface) methods that these calls name.
 
         Args:
             rows: The definitions; origins of callers are indices into these.
-            asked: The nodes of the definitions; origins of callees are indices into these.
+            nodes: The nodes of the definitions; origins of callees are indices into these.
         """
-        found = [*self.callers(rows), *self.megamorphic(rows)] if direction == "callers" else self.callees(asked)
+        declared = [*self.callers(rows), *self.megamorphic(rows)] if direction == "callers" else self.callees(nodes)
         calls: dict[int, Call] = {}
         by_name = [*self.by_name(rows), *self.of_unknown_receiver(rows)] if direction == "callers" else []
-        for call in [*(call for one in found for call in one.calls), *by_name]:
+        for call in [*(call for through in declared for call in through.calls), *by_name]:
             calls[call.node] = merge_calls(calls[call.node], call) if call.node in calls else call
-        return list(calls.values()), found
+        return list(calls.values()), declared
 
     def places(self, through: Sequence[Through]) -> list[types.Through]:
         """Convert declared methods to the form in which an answer has them."""
-        places = self._nodes.places(one.declared for one in through)
+        places = self._nodes.places(method.declared for method in through)
         return [
-            types.Through(places[one.declared], one.types, len(one.sites), bool(one.calls))
-            for one in through
-            if one.declared in places and one.types
+            types.Through(places[method.declared], method.types, len(method.sites), bool(method.calls))
+            for method in through
+            if method.declared in places and method.types
         ]
 
     # --- who calls ------------------------------------------------------------------------------------------------
@@ -131,43 +131,43 @@ class Dispatch:
     def callers(self, rows: Sequence[Row]) -> list[Through]:
         """The declared methods that the rows' methods override, each with its calls; the least overridden first."""
         own = [int(row["symbol_number"]) for row in rows]
-        known = self._sites(own)
-        found: dict[int, tuple[set[tuple[int, int]], list[Edge]]] = {}
+        own_sites = self._sites(own)
+        by_number: dict[int, tuple[set[tuple[int, int]], list[Edge]]] = {}
         types: dict[int, int] = {}
         for origin, row in enumerate(rows):
             for owner, method in self._of_row(row):
                 for declared in self._overridden_methods(owner, method):
                     if declared.number in own:
                         continue
-                    sites, edges = found.setdefault(declared.number, (set(), []))
-                    for site, edge in self._reaching(declared, owner, origin, known):
+                    sites, edges = by_number.setdefault(declared.number, (set(), []))
+                    for site, edge in self._reaching(declared, owner, origin, own_sites):
                         sites.add(site)
                         edges.append(edge)
                     if declared.number not in types:
                         types[declared.number] = len(self._further_targets(declared))
         through = []
-        for number, (sites, edges) in sorted(found.items(), key=lambda item: (types[item[0]], item[0])):
+        for number, (sites, edges) in sorted(by_number.items(), key=lambda item: (types[item[0]], item[0])):
             calls = tuple(calls_by_node(edges))
-            listed = types[number] <= MOST_LISTED or len(calls) <= self._most_callers
+            is_listed = types[number] <= MOST_LISTED or len(calls) <= self._most_callers
             if sites:
-                through.append(Through(number, types[number], tuple(sorted(sites)), calls if listed else ()))
+                through.append(Through(number, types[number], tuple(sorted(sites)), calls if is_listed else ()))
         return through
 
     def megamorphic(self, rows: Sequence[Row]) -> list[Through]:
         """The megamorphic calls (many targets) that may run the rows' methods, by the uppermost overridden method."""
-        found: dict[int, tuple[Member, list[Edge]]] = {}
+        by_number: dict[int, tuple[Member, list[Edge]]] = {}
         for origin, row in enumerate(rows):
             for owner, method in self._of_row(row):
                 declared = [method, *self._overridden_methods(owner, method)][-1]
-                edges = found.setdefault(declared.number, (declared, []))[1]
+                edges = by_number.setdefault(declared.number, (declared, []))[1]
                 edges += [(origin, node, line, DISPATCH | AMBIGUOUS) for node, line in self._megamorphic(owner, method)]
         through = []
-        for number, (declared, edges) in found.items():
+        for number, (declared, edges) in by_number.items():
             calls = tuple(calls_by_node(edges))
             sites = tuple(sorted({(node, line) for _, node, line, _ in edges}))
-            listed = calls * (len(calls) <= self._most_callers)
+            listed_calls = calls * (len(calls) <= self._most_callers)
             if sites:
-                through.append(Through(number, len(self._further_targets(declared)), sites, listed))
+                through.append(Through(number, len(self._further_targets(declared)), sites, listed_calls))
         return through
 
     def _megamorphic(self, owner: int, method: Member) -> Iterator[tuple[int, int]]:
@@ -176,12 +176,12 @@ class Dispatch:
         types = {owner, *self._supertypes(owner)}
         types |= {below for above in tuple(types) for below in self._subtypes(above)}
         targets = [m.number for o, methods in self._members(method.name).items() if o in types for m in methods]
-        known = self._sites([method.number])
+        known_sites = self._sites([method.number])
         edges = self._graph.edges(targets, CALLS, incoming=True)
         run: dict[tuple[int, int], set[int]] = {}
-        for place, node, line, step in zip(*(column.tolist() for column in edges), strict=True):
-            if step & ~AMBIGUOUS == FLOW and (node, line) not in known:
-                run.setdefault((node, line), set()).add(place)
+        for origin, node, line, step in zip(*(column.tolist() for column in edges), strict=True):
+            if step & ~AMBIGUOUS == FLOW and (node, line) not in known_sites:
+                run.setdefault((node, line), set()).add(origin)
         for (node, line), places in sorted(run.items()):
             if len(places) > _MOST_MORPHS:
                 receivers = open_receivers(self._nodes, node, line, method.name)
@@ -193,13 +193,13 @@ class Dispatch:
         return set(zip(edges.node.tolist(), edges.line.tolist(), strict=True))
 
     def _reaching(
-        self, declared: Member, owner: int, origin: int, known: set[tuple[int, int]]
+        self, declared: Member, owner: int, origin: int, own_sites: set[tuple[int, int]]
     ) -> Iterator[tuple[tuple[int, int], Edge]]:
         """Yield the calls of a declared method that may run `owner`'s implementation of it: ((node, line), edge)."""
         edges = self._graph.edges([declared.number], CALLS, incoming=True)
         for node, line, step in zip(edges.node.tolist(), edges.line.tolist(), edges.step.tolist(), strict=True):
             rule = step & ~AMBIGUOUS
-            if (node, line) in known or rule in _FOLLOWED:
+            if (node, line) in own_sites or rule in _FOLLOWED:
                 continue
             if rule == SELF and not self._is_open(node, declared, owner):
                 continue
@@ -207,51 +207,51 @@ class Dispatch:
 
     def _is_open(self, caller: int, declared: Member, owner: int) -> bool:
         """Whether a call on `self` may be on an object of type `owner`: it is in a supertype, and names no base."""
-        around = self.type_around(caller)
-        if around == owner or around not in self._supertypes(owner):
+        enclosing = self.type_around(caller)
+        if enclosing == owner or enclosing not in self._supertypes(owner):
             return False
-        return around == declared.owner or around not in self._members(declared.name)
+        return enclosing == declared.owner or enclosing not in self._members(declared.name)
 
     # --- what is called -------------------------------------------------------------------------------------------
 
-    def callees(self, asked: Sequence[int]) -> list[Through]:
+    def callees(self, nodes: Sequence[int]) -> list[Through]:
         """The declared methods that definitions call, each with the calls of its implementations."""
         return [
             Through(
-                node, types, tuple(sorted({(asked[origin], line) for origin, _, line, _ in edges})),
+                node, types, tuple(sorted({(nodes[origin], line) for origin, _, line, _ in edges})),
                 tuple(calls_by_node(edges)) * (types <= MOST_LISTED),
             )
-            for node, types, edges in self._calls_behind(asked) if edges
+            for node, types, edges in self._calls_behind(nodes) if edges
         ]  # fmt: skip
 
-    def edges(self, asked: Sequence[int]) -> list[Edge]:
+    def edges(self, nodes: Sequence[int]) -> list[Edge]:
         """The edges from definitions to the implementations of methods that they call, if a method has few."""
-        return [edge for _, types, edges in self._calls_behind(asked) if types <= MOST_LISTED for edge in edges]
+        return [edge for _, types, edges in self._calls_behind(nodes) if types <= MOST_LISTED for edge in edges]
 
-    def _calls_behind(self, asked: Sequence[int]) -> Iterator[tuple[int, int, list[Edge]]]:
+    def _calls_behind(self, nodes: Sequence[int]) -> Iterator[tuple[int, int, list[Edge]]]:
         """Yield (called method, number of its implementations, edges to them) for the methods that definitions call."""
-        own = [(place, one) for place, node in enumerate(asked) for one in (node, *self._graph.lambdas_of(node))]
-        edges = self._graph.edges([one for _, one in own], CALLS)
+        own = [(index, inner) for index, node in enumerate(nodes) for inner in (node, *self._graph.lambdas_of(node))]
+        edges = self._graph.edges([inner for _, inner in own], CALLS)
         rows = list(zip(*(column.tolist() for column in edges), strict=True))
-        known = {(own[origin][0], node, line) for origin, node, line, _ in rows}
+        explained = {(own[origin][0], node, line) for origin, node, line, _ in rows}
         methods = self._members_at([node for _, node, _, _ in rows if node < self._nodes.first_file])
-        found: dict[int, list[Edge]] = {}
+        edges_of: dict[int, list[Edge]] = {}
         for origin, node, line, step in rows:
             method = methods.get(node)
             if method is None or step & ~AMBIGUOUS in _FOLLOWED:
                 continue
-            place, caller = own[origin]
+            index, caller = own[origin]
             below = self._further_targets(method)
             if step & ~AMBIGUOUS == SELF:
-                around = self.type_around(caller)
-                if around != method.owner and around in self._members(method.name):
+                enclosing = self.type_around(caller)
+                if enclosing != method.owner and enclosing in self._members(method.name):
                     continue  # the method of the base is named
-                heirs = set(self._subtypes(around)) if around >= 0 else set()
+                heirs = set(self._subtypes(enclosing)) if enclosing >= 0 else set()
                 below = [member for member in below if member.owner in heirs]
-            more = [(place, member.number, line, DISPATCH | AMBIGUOUS) for member in below]
-            found.setdefault(node, []).extend(edge for edge in more if edge[:3] not in known)
-        for node, behind in found.items():
-            yield node, len(self._further_targets(methods[node])), behind
+            more = [(index, member.number, line, DISPATCH | AMBIGUOUS) for member in below]
+            edges_of.setdefault(node, []).extend(edge for edge in more if edge[:3] not in explained)
+        for node, targets in edges_of.items():
+            yield node, len(self._further_targets(methods[node])), targets
 
     # --- methods --------------------------------------------------------------------------------------------------
 
@@ -264,10 +264,10 @@ class Dispatch:
 
     def _members_at(self, numbers: Sequence[int]) -> dict[int, Member]:
         """Maps the numbers of symbols that are methods of types to these methods; constructors are left out."""
-        wanted = set(numbers)
+        requested = set(numbers)
         names = {
             row["symbol"]
-            for row in self._symbols.symbol_rows(sorted(wanted)).values()
+            for row in self._symbols.symbol_rows(sorted(requested)).values()
             if row["kind"] == "method" and row["symbol"] not in _CONSTRUCTORS
         }
         return {
@@ -275,24 +275,24 @@ class Dispatch:
             for name in sorted(names)
             for methods in self._members(name).values()
             for method in methods
-            if method.number in wanted
+            if method.number in requested
         }
 
     def _read_members(self, name: str) -> dict[int, list[Member]]:
         """Maps each type to its own methods with a name."""
-        found: dict[int, list[Member]] = {}
+        by_type: dict[int, list[Member]] = {}
         outside = []
         for method in members_named(self._symbols, name):
             if method.owner >= 0:
-                found.setdefault(method.owner, []).append(method)
+                by_type.setdefault(method.owner, []).append(method)
             elif method.scope:
                 outside.append(method)
         types = types_named(self._symbols, sorted({method.scope for method in outside}))
         for method in outside:
             owner = _nearest(method, types.get(method.scope, ()))
             if owner >= 0:
-                found.setdefault(owner, []).append(method._replace(owner=owner))
-        return found
+                by_type.setdefault(owner, []).append(method._replace(owner=owner))
+        return by_type
 
     def _overridden_methods(self, owner: int, method: Member) -> list[Member]:
         """The methods of bases and interfaces that a method overrides."""
@@ -312,8 +312,8 @@ class Dispatch:
             below = self._implementing(declared.owner) if declared.around == "interface" else set[int]()
         else:
             below = set(self._subtypes(declared.owner))
-        found = [m for owner in sorted(below) for m in members.get(owner, ()) if _may_be(declared, m)]
-        return [m for m in found if declared.test or not m.test]  # the program never calls what only tests derive
+        targets = [m for owner in sorted(below) for m in members.get(owner, ()) if _may_be(declared, m)]
+        return [m for m in targets if declared.test or not m.test]  # the program never calls what only tests derive
 
     # --- types ----------------------------------------------------------------------------------------------------
 
@@ -325,22 +325,22 @@ class Dispatch:
 
     def _read_reachable_types(self, type_: int, incoming: bool) -> list[int]:
         """The supertypes or subtypes of a type, the nearest first."""
-        found: dict[int, None] = {}
+        reached: dict[int, None] = {}
         level = [type_]
-        while level and len(found) < _MOST_TYPES:
+        while level and len(reached) < _MOST_TYPES:
             ends = self._graph.edges(level, INHERITS, incoming=incoming).node.tolist()
-            level = [end for end in dict.fromkeys(ends) if end not in found and end != type_]
-            found.update(dict.fromkeys(level))
-        return list(found)
+            level = [end for end in dict.fromkeys(ends) if end not in reached and end != type_]
+            reached.update(dict.fromkeys(level))
+        return list(reached)
 
     def _read_implementing(self, interface: int) -> set[int]:
         """The types that have all methods of an interface, including the methods of interfaces embedded in it."""
-        found: set[int] | None = None
+        implementing: set[int] | None = None
         for name in owned_names(self._symbols, [interface, *self._supertypes(interface)]):
             owners = {o for o, methods in self._members(name).items() if methods[0].around != "interface"}
             owners |= {heir for owner in owners for heir in self._subtypes(owner)}
-            found = owners if found is None else found & owners
-        return found or set()
+            implementing = owners if implementing is None else implementing & owners
+        return implementing or set()
 
     def type_around(self, node: int) -> int:
         """The type that encloses a definition or anonymous function; -1 if there is none."""
@@ -354,7 +354,7 @@ class Dispatch:
         for name, number, is_type in parents(self._symbols, symbol):
             if is_type:
                 return number
-            owners = (o for o, found in self._members(name).items() if any(m.number == number for m in found))
+            owners = (o for o, methods in self._members(name).items() if any(m.number == number for m in methods))
             if (owner := next(owners, -1)) >= 0:
                 return owner
         return -1
@@ -382,12 +382,12 @@ class Dispatch:
         uses = unexplained_uses(self._nodes, name)
         if len(uses) > _MOST_OPEN:
             return []
-        found = []
+        open_calls = []
         for (node, line), _ in sorted(uses.items()):
             if self._nodes.family(self._nodes.file_of(node)) == language:
                 receivers = open_receivers(self._nodes, node, line, name)
-                found += [(node, line, own) for own in sorted(set(receivers)) if own or name not in of_library]
-        return found
+                open_calls += [(node, line, own) for own in sorted(set(receivers)) if own or name not in of_library]
+        return open_calls
 
     # --- names that are put together --------------------------------------------------------------------------------
 
@@ -396,10 +396,10 @@ class Dispatch:
         edges: list[Edge] = []
         for origin, row in enumerate(rows):
             calls = [call for call in self._name_takers(row) if call.takes(row["symbol"])]
-            known = self._sites([int(row["symbol_number"])]) if calls else set()
+            explained = self._sites([int(row["symbol_number"])]) if calls else set()
             edges += [
                 (origin, call.node, call.line, DISPATCH | AMBIGUOUS)
-                for call in calls if (call.node, call.line) not in known
+                for call in calls if (call.node, call.line) not in explained
             ]  # fmt: skip
         return calls_by_node(edges)
 
@@ -421,72 +421,72 @@ class Dispatch:
             return
         owner = next((owner for owner, _ in self._of_row(row)), -1)
         for call in self._taking_names(family(row["language"])):
-            around = self.type_around(call.node) if call.is_own else -1
-            if around < 0 or self._are_related(around, owner) or (owner < 0 and row["kind"] == "method"):
+            enclosing = self.type_around(call.node) if call.is_own else -1
+            if enclosing < 0 or self._are_related(enclosing, owner) or (owner < 0 and row["kind"] == "method"):
                 yield call
 
     def _read_taking_names(self, language: str) -> list[NameTaker]:
         """The calls in a family of languages that take the name of a function, such as `getattr(x, name)`."""
-        found: list[NameTaker] = []
+        takers: list[NameTaker] = []
         for taking in table_of(language).get("calls_by_name", ()):
             word = re.escape(taking) if taking.isidentifier() else ""
             own = re.compile(rf"\b(?:self|cls|this)\b(?!\s*(?:\.|->)\s*(?!{word or '$^'})\w)")
-            named = calls_named(self._symbols, taking.rstrip("*"), prefix=taking.endswith("*"))
-            calls = [(f, self._graph.caller(f, c), line) for f, c, line in named if self._nodes.family(f) == language]
-            around = self._symbols.symbol_rows(sorted({node for _, node, _ in calls if node < self._nodes.first_file}))
+            uses = calls_named(self._symbols, taking.rstrip("*"), prefix=taking.endswith("*"))
+            calls = [(f, self._graph.caller(f, c), line) for f, c, line in uses if self._nodes.family(f) == language]
+            scopes = self._symbols.symbol_rows(sorted({node for _, node, _ in calls if node < self._nodes.first_file}))
             for file, node, line in calls:
-                begin, end = (around[node]["line"], around[node]["end_line"]) if node in around else (1, line + _NEAR)
+                begin, end = (scopes[node]["line"], scopes[node]["end_line"]) if node in scopes else (1, line + _NEAR)
                 first = max(begin, line - _NEAR)
                 read: list[bytes] = []
-                if len(found) < _MOST_READ:
+                if len(takers) < _MOST_READ:
                     read = self._nodes.snapshot.reader.some(self._nodes.path(file), first, min(end, line + _NEAR))
                 lines = [part.decode("utf-8", "replace") for part in read]
                 here = lines[line - first] if line - first < len(lines) else ""
                 patterns = tuple(_computed_name_patterns("\n".join(lines)))
                 inside = frozenset(_LITERAL.findall(here.partition(taking)[2] if word else here))
-                found.append(
+                takers.append(
                     NameTaker(
                         node, line, bool(own.search(here)), patterns,
                         inside or frozenset(_LITERAL.findall("\n".join(lines))), not (inside or patterns),
                     )
                 )  # fmt: skip
-        return found
+        return takers
 
-    def _are_related(self, one: int, other: int) -> bool:
+    def _are_related(self, type_: int, other: int) -> bool:
         """Whether an object may have both types."""
-        if one < 0 or other < 0:
+        if type_ < 0 or other < 0:
             return False
         below = {other, *self._subtypes(other)}
-        return one in below or not below.isdisjoint(self._subtypes(one))
+        return type_ in below or not below.isdisjoint(self._subtypes(type_))
 
 
 def _computed_name_patterns(text: str) -> list[re.Pattern[str]]:
     """Regular expressions of the function names that a piece of code can compute, such as `"visit_" + kind`."""
-    found = []
+    patterns = []
     for match in _BUILT.finditer(text):
-        written = match["text"]
-        parts = _HOLE.split(written)
+        template = match["text"]
+        parts = _HOLE.split(template)
         pattern = r"\w+".join(map(re.escape, parts))
         if len(parts) == 1:
-            behind, before = (
+            follows, before = (
                 bool(match["behind"]),
                 bool(_BEFORE.search(text[max(0, match.start() - 8) : match.start()])),
             )
-            if not behind and not before:
+            if not follows and not before:
                 continue
-            pattern = r"\w+" * before + pattern + r"\w+" * behind
+            pattern = r"\w+" * before + pattern + r"\w+" * follows
         if max(map(len, parts)) >= _LEAST:
-            found.append(re.compile(pattern))
-    return found
+            patterns.append(re.compile(pattern))
+    return patterns
 
 
 def _nearest(method: Member, types: Sequence[Member]) -> int:
     """The type of a method defined outside of it: the only type in the same file, folder or language; else -1."""
-    own = [one for one in types if one.language == method.language]
-    beside = [one for one in own if one.folder == method.folder]
-    for chosen in ([one for one in beside if one.file == method.file], beside, own):
-        if len(chosen) == 1:
-            return chosen[0].number
+    own = [type_ for type_ in types if type_.language == method.language]
+    beside = [type_ for type_ in own if type_.folder == method.folder]
+    for candidates in ([type_ for type_ in beside if type_.file == method.file], beside, own):
+        if len(candidates) == 1:
+            return candidates[0].number
     return -1
 
 
@@ -509,9 +509,9 @@ def _parameters(method: Member) -> int:
     """The number of parameters in a Go signature."""
     text = method.signature.partition(f"{method.name}(")[2]
     depth, commas = 0, 0
-    for place, sign in enumerate(text):
+    for index, sign in enumerate(text):
         if sign == ")" and not depth:
-            return commas + bool(text[:place].strip())
+            return commas + bool(text[:index].strip())
         depth += (sign in "([{") - (sign in ")]}")
-        commas += sign == "," and not depth and text[place + 1 :].lstrip()[:1] != ")"
+        commas += sign == "," and not depth and text[index + 1 :].lstrip()[:1] != ")"
     return -1

@@ -48,24 +48,24 @@ def files(snapshot: Snapshot, request: FilesRequest) -> FilesAnswer:
     filters = request.filters
     if glob:
         filters = replace(filters, path=(*filters.path, request.pattern))
-    on_path, known = path_test(filters), languages(filters)
+    on_path, langs = path_test(filters), languages(filters)
     rows = snapshot.symbols.per_file("path, language")
     paths = [path for path, _ in rows]
     fits: dict[int, _Fit] = {}
     fit = _fitting("" if glob else request.pattern)
     for number, (path, language) in enumerate(rows):
-        if (not known or language in known) and (on_path is None or on_path(path)) and (found := fit(path)):
-            fits[number] = found
-    if any(not found.spread for found in fits.values()):
-        fits = {number: found for number, found in fits.items() if not found.spread}
+        if (not langs or language in langs) and (on_path is None or on_path(path)) and (match := fit(path)):
+            fits[number] = match
+    if any(not match.spread for match in fits.values()):
+        fits = {number: match for number, match in fits.items() if not match.spread}
     gone = snapshot.freshness.sweep().gone
     numbers = [number for number in fits if paths[number] not in gone]
     uses = _uses(snapshot) if numbers else None
 
     def order(number: int) -> tuple[object, ...]:
-        path, found = paths[number], fits[number]
+        path, match = paths[number], fits[number]
         aside = is_test(path) or is_aside(path)
-        return found.rank, found.spread, aside, -(uses[number] if uses else 0), len(path) if found.matches else 0, path
+        return match.rank, match.spread, aside, -(uses[number] if uses else 0), len(path) if match.matches else 0, path
 
     numbers.sort(key=order)
     end = None if request.limit is None else request.offset + request.limit
@@ -87,11 +87,11 @@ def _fitting(pattern: str) -> Callable[[str], _Fit | None]:
         matches: list[tuple[int, int]] = []
         folded, name = path.lower(), path.rfind("/") + 1
         for part in parts:
-            found = part(path, folded, name)
-            if found is None:
+            rating = part(path, folded, name)
+            if rating is None:
                 return None
-            ranks, spreads = ranks + found.rank, spreads + found.spread
-            matches += found.matches
+            ranks, spreads = ranks + rating.rank, spreads + rating.spread
+            matches += rating.matches
         return _Fit(ranks, spreads, tuple(sorted(matches)))
 
     return fit
@@ -112,11 +112,11 @@ def _part(text: str) -> Callable[[str, str, int], _Fit | None]:
         if best is not None:
             return _Fit(best[0], 0, ((best[1], best[1] + len(text)),))
         # The folder counts only if the file's name does not match: people remember names.
-        found = letters.search(path, name) or letters.search(path)
-        if found is None:
+        match = letters.search(path, name) or letters.search(path)
+        if match is None:
             return None
-        starts = tuple((found.start(group), found.end(group)) for group in range(1, len(text) + 1))
-        return _Fit(_LETTERS, found.end() - found.start(), starts)
+        starts = tuple((match.start(group), match.end(group)) for group in range(1, len(text) + 1))
+        return _Fit(_LETTERS, match.end() - match.start(), starts)
 
     return fit
 

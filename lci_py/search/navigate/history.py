@@ -59,7 +59,7 @@ def history(snapshot: Snapshot, request: HistoryRequest) -> HistoryAnswer:
     except (OSError, subprocess.SubprocessError) as error:
         raise UsageError(f"git cannot tell the history of {path}: {error}", hint="see `git log` there") from error
     incomplete = _SLOW if not log.whole else _SHALLOW if log.commits and is_cut_off(folder, log.commits[-1].id) else ""
-    commits = [_commit(one, local, prefix, patch=request.patch) for one in log.commits]
+    commits = [_commit(item, local, prefix, patch=request.patch) for item in log.commits]
     return HistoryAnswer(
         request,
         file_place(path, present.language(path)) if definition is None else definition.place,
@@ -68,7 +68,7 @@ def history(snapshot: Snapshot, request: HistoryRequest) -> HistoryAnswer:
         None if incomplete or not commits else commits[-1],
         companions,
         index_info(snapshot),
-        tuple(one.place for one in others[:_OTHERS]),
+        tuple(item.place for item in others[:_OTHERS]),
         uncommitted=changed,
         incomplete=incomplete,
     )
@@ -87,21 +87,21 @@ def _definition(
             raise UnknownTargetError(f"there is no file {request.file}", similar_paths(request.file, symbols.paths()))
         if request.line is None:
             return None, []
-        found = innermost(present.definitions(request.file), request.line)
-        if found is None:
+        enclosing = innermost(present.definitions(request.file), request.line)
+        if enclosing is None:
             hint = f"`lci history {request.file}` shows the commits of the file"
             raise UnknownTargetError(f"no definition is at {request.spelled}", (), hint)
-        return found, []
+        return enclosing, []
     rows = present_rows(present, request.name, request.filters)
-    definitions = [one for row in rows if (one := present.find(row["file"], row["id"])) is not None]
+    definitions = [d for row in rows if (d := present.find(row["file"], row["id"])) is not None]
     if not definitions:
         near = near_misses(symbols, request.name)
         raise UnknownTargetError(f"nothing is named {request.name!r}", near, "", index_info(snapshot))
     # Of overloads, which are one thing, the longest has the body.
     first = definitions[0]
-    alike = [one for one in definitions if (one.file, one.qualified_name) == (first.file, first.qualified_name)]
-    chosen = max(alike, key=lambda one: one.end_line - one.line)
-    return chosen, [one for one in definitions if one not in alike]
+    alike = [d for d in definitions if (d.file, d.qualified_name) == (first.file, first.qualified_name)]
+    longest = max(alike, key=lambda d: d.end_line - d.line)
+    return longest, [d for d in definitions if d not in alike]
 
 
 def _repository(root: Path, path: str) -> tuple[Path, str]:
@@ -124,22 +124,22 @@ def _repository(root: Path, path: str) -> tuple[Path, str]:
 def _in_content(data: bytes | None, definition: Definition) -> Definition | None:
     """The same definition in another version of its file; None if that version has no definition of its name."""
     others = definitions_in(definition.file, data) if data is not None else []
-    by_name = [one for one in others if one.qualified_name == definition.qualified_name]
-    return next((one for one in others if one.id == definition.id), by_name[0] if by_name else None)
+    by_name = [d for d in others if d.qualified_name == definition.qualified_name]
+    return next((d for d in others if d.id == definition.id), by_name[0] if by_name else None)
 
 
 # --- what git says ----------------------------------------------------------------------------------------------
 
 
-def _commit(one: Commit, path: str, prefix: str, *, patch: bool) -> Commit:
+def _commit(commit: Commit, path: str, prefix: str, *, patch: bool) -> Commit:
     # git names files from the top of the repository, which may be above the root: only another name says something.
-    file = path if not one.file or one.file == path or one.file.endswith(f"/{path}") else one.file
-    return one._replace(file=prefix + file, patch=one.patch if patch else "")
+    file = path if not commit.file or commit.file == path or commit.file.endswith(f"/{path}") else commit.file
+    return commit._replace(file=prefix + file, patch=commit.patch if patch else "")
 
 
 def _companions(folder: Path, path: str, prefix: str, log: Log, present: PresentFiles) -> tuple[Companion, ...]:
     """The files that changed most often in the commits of the target and still exist."""
-    changed = files_of_commits(folder, [one.id for one in log.commits[:_READ]])
+    changed = files_of_commits(folder, [commit.id for commit in log.commits[:_READ]])
     commits = [set(names) for names in changed.values() if 0 < len(names) <= _SWEEPING]
     counts = Counter(name for names in commits for name in names if name != path)
     often = sorted(((-count, name) for name, count in counts.items() if count >= _LEAST))

@@ -60,28 +60,28 @@ def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -
     if _OF_OBJECTS.search(name):
         rows = [row for row in rows if not _is_of_class(row)] or rows
     file, _, rest = name.partition("::")
-    named = [row for row in rows if rest and f"/{row['file']}".endswith(f"/{file}")]
-    if named:
-        exact = [row for row in named if row["file"] == file] or named
+    in_file = [row for row in rows if rest and f"/{row['file']}".endswith(f"/{file}")]
+    if in_file:
+        exact = [row for row in in_file if row["file"] == file] or in_file
         whole = [row for row in exact if row["qualified_name"] == dotted_name(rest)] or exact
-        wanted = {row["symbol_number"] for row in whole}
+        numbers = {row["symbol_number"] for row in whole}
         # Group by the whole name first: a declaration in a header belongs to the definition in the named file.
-        every = groups(symbols.definitions(rest, Filters()))
+        all_meanings = groups(symbols.definitions(rest, Filters()))
         if _OF_OBJECTS.search(name):
-            every = [meant for meant in every if not _is_of_class(meant.rows[0])] or every
-        found = [meant for meant in every if any(row["symbol_number"] in wanted for row in meant.rows)]
+            all_meanings = [meaning for meaning in all_meanings if not _is_of_class(meaning.rows[0])] or all_meanings
+        result = [meaning for meaning in all_meanings if any(row["symbol_number"] in numbers for row in meaning.rows)]
     else:
-        found = groups(rows)
-    return _callable(found) if callable_only else found
+        result = groups(rows)
+    return _callable(result) if callable_only else result
 
 
 def handlers_or_meanings(nodes: Nodes, name: str) -> list[Meaning]:
     """Everything that a name can mean. FILE:LINE means the function or type that encloses the line, FILE the file, and
     an HTTP path such as `GET /checks/12` the functions that answer it."""
     symbols = nodes.snapshot.symbols
-    found = meanings(symbols, name) or _definition_at(symbols, name) or _files(nodes, name)
-    if found or not ROUTE.match(name):
-        return found
+    result = meanings(symbols, name) or _definition_at(symbols, name) or _files(nodes, name)
+    if result or not ROUTE.match(name):
+        return result
     from lci_py.search.routes import handlers
 
     return groups(handlers(nodes.snapshot, name))
@@ -109,23 +109,23 @@ def _definition_at(symbols: SymbolicIndex, name: str) -> list[Meaning]:
     span = definitions_around(symbols, paths.index(file), [int(line)]).get(int(line))
     above = [number for _, number, _ in parents(symbols, span.number)] if span is not None else []
     rows = symbols.symbol_rows(above)
-    return next((groups([rows[one]]) for one in above if rows[one]["kind"] in FUNCTION_KINDS | TYPE_KINDS), [])
+    return next((groups([rows[n]]) for n in above if rows[n]["kind"] in FUNCTION_KINDS | TYPE_KINDS), [])
 
 
-def likeliest(nodes: Nodes, found: Sequence[Meaning], *, every: bool) -> tuple[list[Row], tuple[OtherMeaning, ...]]:
+def likeliest(nodes: Nodes, choices: Sequence[Meaning], *, every: bool) -> tuple[list[Row], tuple[OtherMeaning, ...]]:
     """(rows, others): the definitions that a name most likely means, and its other meanings.
 
     The choice saves the user a second command. Sources come before tests, vendored code, examples and declarations; of
     several sources, the source with the most callers is meant.
 
     Args:
-        found: The meanings of the name.
+        choices: The meanings of the name.
         every: Whether all meanings count as meant, and none as another meaning.
     """
-    if every or len(found) < 2:
-        return [row for meant in found for row in meant.rows], ()
-    order = sorted(found, key=lambda meant: (*_remoteness(meant.rows[0]), -_calls_of(nodes, meant)))
-    return list(order[0].rows), tuple(meant.as_other() for meant in order[1:])
+    if every or len(choices) < 2:
+        return [row for meaning in choices for row in meaning.rows], ()
+    order = sorted(choices, key=lambda meaning: (*_remoteness(meaning.rows[0]), -_calls_of(nodes, meaning)))
+    return list(order[0].rows), tuple(meaning.as_other() for meaning in order[1:])
 
 
 def _remoteness(row: Row) -> tuple[bool, bool, bool, bool]:
@@ -133,15 +133,15 @@ def _remoteness(row: Row) -> tuple[bool, bool, bool, bool]:
     return bool(row["test"]), is_vendored(path), is_aside(path), _is_stub(row)
 
 
-def _calls_of(nodes: Nodes, meant: Meaning) -> int:
-    return len(nodes.graph.edges(nodes.asked(meant.rows), CALLS, incoming=True).node)
+def _calls_of(nodes: Nodes, meaning: Meaning) -> int:
+    return len(nodes.graph.edges(nodes.asked(meaning.rows), CALLS, incoming=True).node)
 
 
-def _callable(found: list[Meaning]) -> list[Meaning]:
+def _callable(choices: list[Meaning]) -> list[Meaning]:
     """The meanings that can be called, reduced to their callable rows; all meanings if none can be called."""
-    called = [meant._replace(rows=rows) for meant in found if (rows := tuple(filter(_is_called, meant.rows)))]
+    called = [item._replace(rows=rows) for item in choices if (rows := tuple(filter(_is_called, item.rows)))]
     kinds = FUNCTION_KINDS | TYPE_KINDS
-    return called or [meant for meant in found if any(row["kind"] in kinds for row in meant.rows)] or found
+    return called or [item for item in choices if any(row["kind"] in kinds for row in item.rows)] or choices
 
 
 def _is_called(row: Row) -> bool:
@@ -169,17 +169,17 @@ def groups(rows: Sequence[Row]) -> list[Meaning]:
         group.append(row)
         if row["kind"] in TYPE_KINDS:
             owners[row["symbol_number"]] = group
-    order = {id(row): place for place, row in enumerate(rows)}
-    found, namesakes = [], Counter(key[:2] for key in home)
+    order = {id(row): index for index, row in enumerate(rows)}
+    result, namesakes = [], Counter(key[:2] for key in home)
     for group in _with_declarations(list(home.values())):
         group.sort(key=lambda row: (_is_stub(row), order[id(row)]))
         path, name = key = group[0]["file"], group[0]["qualified_name"]
         spelled = f"{path}::{name}"
         if namesakes[key] > 1:  # Ruby's class and its objects have a method of the name
-            around, _, own = name.rpartition(".")
-            spelled = f"{path}:{group[0]['line']}" if _is_of_class(group[0]) else f"{path}::{around}#{own}"
-        found.append(Meaning(spelled, tuple(group)))
-    return sorted(found, key=lambda meant: min(order[id(row)] for row in meant.rows))
+            scope, _, own = name.rpartition(".")
+            spelled = f"{path}:{group[0]['line']}" if _is_of_class(group[0]) else f"{path}::{scope}#{own}"
+        result.append(Meaning(spelled, tuple(group)))
+    return sorted(result, key=lambda meaning: min(order[id(row)] for row in meaning.rows))
 
 
 def _with_declarations(home: list[list[Row]]) -> list[list[Row]]:
@@ -188,14 +188,14 @@ def _with_declarations(home: list[list[Row]]) -> list[list[Row]]:
     for group in home:
         if group[0]["file"].endswith(_SCRIPTS) and not group[0]["file"].endswith(_DECLARING_SCRIPTS):
             defined.setdefault(group[0]["qualified_name"], []).append(group)
-    kept = []
+    result = []
     for group in home:
         of_name = defined.get(group[0]["qualified_name"], [])
         if group[0]["file"].endswith(_DECLARING_SCRIPTS) and len(of_name) == 1:
             of_name[0].extend(group)
         else:
-            kept.append(group)
-    return kept
+            result.append(group)
+    return result
 
 
 def _key(row: Row) -> tuple[object, ...]:

@@ -48,8 +48,8 @@ class Call(NamedTuple):
 
 
 def step_name(step: int) -> str:
-    place = step & ~AMBIGUOUS
-    return STEPS[place] if place < len(STEPS) else "dispatch" if place == DISPATCH else "unknown"
+    rule = step & ~AMBIGUOUS
+    return STEPS[rule] if rule < len(STEPS) else "dispatch" if rule == DISPATCH else "unknown"
 
 
 class Nodes:
@@ -78,24 +78,24 @@ class Nodes:
 
     def places(self, nodes: Iterable[int]) -> dict[int, Place]:
         """Maps each node to its definition, anonymous function or file."""
-        wanted = sorted(set(nodes))
-        lambdas = {node: self.graph.lambda_at(node) for node in wanted if self.first_lambda <= node < self._first_name}
-        symbols = {node for node in wanted if node < self.first_file}
-        symbols |= {around for _, _, around in lambdas.values() if around >= 0}
-        found: dict[int, Place] = {}
-        found |= {number: place_of(row) for number, row in self.snapshot.symbols.symbol_rows(sorted(symbols)).items()}
-        for node in wanted:
+        numbers = sorted(set(nodes))
+        lambdas = {node: self.graph.lambda_at(node) for node in numbers if self.first_lambda <= node < self._first_name}
+        symbols = {node for node in numbers if node < self.first_file}
+        symbols |= {enclosing for _, _, enclosing in lambdas.values() if enclosing >= 0}
+        result: dict[int, Place] = {}
+        result |= {number: place_of(row) for number, row in self.snapshot.symbols.symbol_rows(sorted(symbols)).items()}
+        for node in numbers:
             if self.first_file <= node < self.first_lambda:
                 path, language = self._files[node - self.first_file]
-                found[node] = file_place(path, language)
-        for node, (file, line, around) in lambdas.items():
+                result[node] = file_place(path, language)
+        for node, (file, line, enclosing) in lambdas.items():
             path, language = self._files[file]
-            outer = found.get(around)
+            outer = result.get(enclosing)
             name = f"{outer.qualified_name}.<lambda>" if outer is not None else "<lambda>"
-            found[node] = Place(f"lambda:{path}:{line}", "<lambda>", name, LAMBDA_KIND, path, line, language)
-        for node in wanted[bisect_left(wanted, self._first_name) :]:
-            found[node] = self._registered[node - self._first_name]
-        return {node: found[node] for node in wanted if node in found}
+            result[node] = Place(f"lambda:{path}:{line}", "<lambda>", name, LAMBDA_KIND, path, line, language)
+        for node in numbers[bisect_left(numbers, self._first_name) :]:
+            result[node] = self._registered[node - self._first_name]
+        return {node: result[node] for node in numbers if node in result}
 
     def asked(self, rows: Sequence[Row]) -> list[int]:
         """The graph nodes of definitions; for a type, also the nodes of its constructors."""
@@ -109,28 +109,28 @@ class Nodes:
 
     def calls(self, nodes: Sequence[int], direction: Direction) -> list[Call]:
         """The callers or callees of all nodes together. An anonymous function counts as its enclosing definition."""
-        own = [(place, one) for place, node in enumerate(nodes) for one in self._with_lambdas(node, direction)]
-        edges = self._edges([one for _, one in own], direction)
+        own = [(index, inner) for index, node in enumerate(nodes) for inner in self._with_lambdas(node, direction)]
+        edges = self._edges([inner for _, inner in own], direction)
         return calls_by_node((own[origin][0], node, line, step) for origin, node, line, step in edges)
 
     def calls_of_each(self, nodes: Sequence[int], direction: Direction) -> list[list[Call]]:
         """The callers or callees of each node separately, for a tree. An anonymous function with a known caller is a
         node of the tree; without one, its calls belong to its enclosing definition, which passed it on."""
         own = [
-            (place, one)
-            for place, node in enumerate(nodes)
-            for one in self._with_lambdas(node, direction)
-            if node < self._first_name and (one == node or not len(self.graph.into(one, CALLS)))
+            (index, inner)
+            for index, node in enumerate(nodes)
+            for inner in self._with_lambdas(node, direction)
+            if node < self._first_name and (inner == node or not len(self.graph.into(inner, CALLS)))
         ]
         grouped: dict[int, list[Edge]] = {}
-        for origin, node, line, step in self._edges([one for _, one in own], direction):
+        for origin, node, line, step in self._edges([inner for _, inner in own], direction):
             grouped.setdefault(own[origin][0], []).append((own[origin][0], node, line, step))
         if direction == "callers":
-            for place, node in enumerate(nodes):
-                if node >= self.first_lambda and place not in grouped:
-                    file, line, around = self.graph.lambda_at(node)
-                    grouped[place] = [(place, around if around >= 0 else self.first_file + file, line, SCOPE)]
-        return [calls_by_node(grouped.get(place, ())) for place in range(len(nodes))]
+            for index, node in enumerate(nodes):
+                if node >= self.first_lambda and index not in grouped:
+                    file, line, enclosing = self.graph.lambda_at(node)
+                    grouped[index] = [(index, enclosing if enclosing >= 0 else self.first_file + file, line, SCOPE)]
+        return [calls_by_node(grouped.get(index, ())) for index in range(len(nodes))]
 
     def _edges(self, nodes: Sequence[int], direction: Direction) -> Iterator[Edge]:
         """The edges of some nodes. Among callers, a route (the name under which a function is registered with a
@@ -165,9 +165,9 @@ class Nodes:
             return
         hooks = library_hooks(self.snapshot, [row["parent"]])[row["parent"]]
         for type_ in dict.fromkeys(type_ for type_, hook in hooks if hook.has(row["symbol"])):
-            around = self.snapshot.symbols.symbol_rows([type_])[type_]
-            name = f"{around['symbol']}({', '.join(bases_of(self.snapshot.symbols, [type_])[type_])})"
-            line = int(around["line"])
+            type_row = self.snapshot.symbols.symbol_rows([type_])[type_]
+            name = f"{type_row['symbol']}({', '.join(bases_of(self.snapshot.symbols, [type_])[type_])})"
+            line = int(type_row["line"])
             yield self._node_named(name, HOOK, self.file_of(type_), line), line, HOOK
 
     def _node_named(self, name: str, step: int, file: int, line: int) -> int:
@@ -190,14 +190,14 @@ class Nodes:
             ids: Maps a node to the id of the definition that it is shown as; calls within one id are left out.
         """
         own = sorted(ids)
-        found: dict[tuple[str, str], list[Edge]] = {}
+        edges_of: dict[tuple[str, str], list[Edge]] = {}
         for origin, node, line, step in _rows(self.graph.edges(own, CALLS)):
             source, target = ids[own[origin]], ids.get(node)
             if target is not None and target != source:
-                found.setdefault((source, target), []).append((0, 0, line, step))
+                edges_of.setdefault((source, target), []).append((0, 0, line, step))
         return tuple(
             Link(*ends, call.lines, call.step_name, call.confidence, call.ambiguous)
-            for ends, edges in found.items()
+            for ends, edges in edges_of.items()
             for call in calls_by_node(edges)
         )
 
@@ -206,18 +206,18 @@ class Nodes:
 
     def inherited(self, rows: Sequence[Row]) -> list[Call]:
         """The calls that construct a type by an inherited constructor: calls of that constructor by the type's name."""
-        found = []
+        extra = []
         for origin, row in enumerate(rows):
             number = int(row["symbol_number"])
             if row["kind"] in TYPE_KINDS and not self.constructors([number]):
                 above = self._constructor_above(number)
                 calls = calls_by_node(_rows(self.graph.edges(above, CALLS, incoming=True))) if above else []
-                found += [
+                extra += [
                     call._replace(lines=lines, origins=(origin,))
                     for call in calls
                     if (lines := tuple(line for line in call.lines if self._says(call.node, line, row["symbol"])))
                 ]
-        return found
+        return extra
 
     def _constructor_above(self, number: int) -> list[int]:
         seen, level = {number}, [number]
@@ -225,8 +225,8 @@ class Nodes:
             bases = [int(base) for base in self.graph.edges(level, INHERITS).node if base < self.first_file]
             level = [base for base in dict.fromkeys(bases) if base not in seen]
             seen.update(level)
-            if found := list(self.constructors(level)):
-                return found
+            if constructors := list(self.constructors(level)):
+                return constructors
         return []
 
     def _says(self, node: int, line: int, name: str) -> bool:
@@ -253,15 +253,15 @@ def place_of(row: Row) -> Place:
     )
 
 
-def merge_calls(one: Call, other: Call) -> Call:
+def merge_calls(first: Call, other: Call) -> Call:
     """Merge two entries for calls between the same two definitions, of which each may have several nodes."""
-    surer = max(one, other, key=lambda call: (call.confidence, -call.step))
+    surer = max(first, other, key=lambda call: (call.confidence, -call.step))
     return Call(
-        one.node,
-        tuple(sorted({*one.lines, *other.lines})),
+        first.node,
+        tuple(sorted({*first.lines, *other.lines})),
         surer.step,
-        one.ambiguous and other.ambiguous,
-        tuple(sorted({*one.origins, *other.origins})),
+        first.ambiguous and other.ambiguous,
+        tuple(sorted({*first.origins, *other.origins})),
     )
 
 
@@ -271,9 +271,9 @@ def _rows(edges: Edges) -> Iterator[Edge]:
 
 def calls_by_node(edges: Iterable[Edge]) -> list[Call]:
     """Group edges by the node at their other end, in ascending order of that node."""
-    found: dict[int, list[tuple[int, int, int]]] = {}
+    sites_of: dict[int, list[tuple[int, int, int]]] = {}
     for origin, node, line, step in edges:
-        found.setdefault(node, []).append((line, step, origin))
+        sites_of.setdefault(node, []).append((line, step, origin))
     return [
         Call(
             node,
@@ -282,5 +282,5 @@ def calls_by_node(edges: Iterable[Edge]) -> list[Call]:
             all(step & AMBIGUOUS for _, step, _ in sites),
             tuple(sorted({origin for _, _, origin in sites})),
         )
-        for node, sites in sorted(found.items())
+        for node, sites in sorted(sites_of.items())
     ]

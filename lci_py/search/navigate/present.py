@@ -41,14 +41,14 @@ class PresentFiles:
 
     def lines(self, path: str) -> list[bytes] | None:
         """The lines of a text file; None if it cannot be read or is binary."""
-        found = self.snapshot.reader.lines(path)
-        if found is None or any(b"\0" in line for line in found):
+        result = self.snapshot.reader.lines(path)
+        if result is None or any(b"\0" in line for line in result):
             return None
-        if found and not found[-1]:
-            found = found[:-1]
-        if found and found[0].startswith(b"\xef\xbb\xbf"):
-            found = [found[0][3:], *found[1:]]
-        return found
+        if result and not result[-1]:
+            result = result[:-1]
+        if result and result[0].startswith(b"\xef\xbb\xbf"):
+            result = [result[0][3:], *result[1:]]
+        return result
 
     def read(self, paths: Iterable[str]) -> None:
         """Read the definitions of several files at once, as far as the index has them."""
@@ -56,7 +56,7 @@ class PresentFiles:
         rows: dict[str, list[Row]] = {path: [] for path in fresh}
         for row in self.snapshot.symbols.in_files(fresh) if fresh else ():
             rows[row["file"]].append(row)
-        self._known |= {path: _of_rows(found) for path, found in rows.items()}
+        self._known |= {path: _of_rows(group) for path, group in rows.items()}
 
     def of_row(self, row: Row) -> Definition | None:
         """The current definition for a row of the index; None if its file no longer has it."""
@@ -73,7 +73,7 @@ class PresentFiles:
 
     def find(self, path: str, id: str) -> Definition | None:
         """The definition with an id; None if the file no longer has it."""
-        return next((found for found in self.definitions(path) if found.id == id), None)
+        return next((definition for definition in self.definitions(path) if definition.id == id), None)
 
     def language(self, path: str) -> str:
         from lci_py.source.syntax.languages import HEAD_BYTES, detect
@@ -109,7 +109,7 @@ def in_changed_files(present: PresentFiles, name: str, filters: Filters) -> tupl
     parts = _WILD.split(dotted_name(name.rpartition("::")[2]).rpartition(".")[2])
     needle = max(parts, key=len)
     to_read, to_parse = _READ_BYTES, _PARSED_BYTES
-    rows, looked = [], set()
+    rows, reread = [], set()
     for path in changed:
         data = snapshot.reader.read(path) or b""
         to_read -= len(data)
@@ -120,9 +120,9 @@ def in_changed_files(present: PresentFiles, name: str, filters: Filters) -> tupl
             if to_parse < 0:
                 continue
             definitions = present.definitions(path)
-            rows += [_row(found, is_test(path)) for found in definitions if passes(found, definitions)]
-        looked.add(path)
-    return rows, frozenset(looked)
+            rows += [_row(definition, is_test(path)) for definition in definitions if passes(definition, definitions)]
+        reread.add(path)
+    return rows, frozenset(reread)
 
 
 def place_filter(filters: Filters, there: Callable[[str], bool] | None = None) -> Callable[[Place | Definition], bool]:
@@ -133,12 +133,12 @@ def place_filter(filters: Filters, there: Callable[[str], bool] | None = None) -
     """
     from lci_py.index.shards.filters import languages, path_test
 
-    on_path, known = path_test(filters), languages(filters)
+    on_path, langs = path_test(filters), languages(filters)
     kinds = {kind.lower() for kind in filters.kind}
 
     def passes(place: Place | Definition) -> bool:
         return (
-            (not known or place.language in known)
+            (not langs or place.language in langs)
             and (not kinds or place.kind in kinds)
             and (on_path is None or on_path(place.file))
             and (there is None or there(place.file))
@@ -154,35 +154,35 @@ def _name_filter(name: str, filters: Filters) -> Callable[[Definition, Sequence[
     in_place = place_filter(filters)
     file, _, rest = name.partition("::")
 
-    def is_named(found: Definition, name: str) -> bool:
+    def is_named(item: Definition, name: str) -> bool:
         plain = dotted_name(name)
-        if found.symbol == name or f".{found.qualified_name}".endswith(f".{plain}"):
+        if item.symbol == name or f".{item.qualified_name}".endswith(f".{plain}"):
             return True
-        return _WILD.search(name) is not None and fnmatchcase(found.symbol, name)
+        return _WILD.search(name) is not None and fnmatchcase(item.symbol, name)
 
-    def passes(found: Definition, others: Sequence[Definition]) -> bool:
-        parent = others[found.parent].symbol if found.parent >= 0 else ""
+    def passes(item: Definition, others: Sequence[Definition]) -> bool:
+        parent = others[item.parent].symbol if item.parent >= 0 else ""
         return (
-            in_place(found)
-            and (not filters.name or any(fnmatchcase(found.symbol, glob) for glob in filters.name))
+            in_place(item)
+            and (not filters.name or any(fnmatchcase(item.symbol, glob) for glob in filters.name))
             and (not filters.parent or any(fnmatchcase(parent, glob) for glob in filters.parent))
-            and (is_named(found, name) or (f"/{found.file}".endswith(f"/{file}") and is_named(found, rest)))
+            and (is_named(item, name) or (f"/{item.file}".endswith(f"/{file}") and is_named(item, rest)))
         )
 
     return passes
 
 
-def _row(found: Definition, test: bool) -> Row:
+def _row(definition: Definition, test: bool) -> Row:
     unknown = dict.fromkeys(("symbol_number", "unit", "parent", "build_tag"))
-    return {**found._asdict(), **unknown, "test": test}
+    return {**definition._asdict(), **unknown, "test": test}
 
 
 def present_rows(present: PresentFiles, name: str, filters: Filters) -> list[Row]:
     """The definitions of a name as rows, sources first; a changed file is read in its current state."""
     snapshot = present.snapshot
     rows = snapshot.symbols.definitions(name, filters, snapshot.freshness.there())
-    changed, looked = in_changed_files(present, name, filters)
-    rows = [*(row for row in rows if row["file"] not in looked), *changed]
+    changed, reread = in_changed_files(present, name, filters)
+    rows = [*(row for row in rows if row["file"] not in reread), *changed]
     return sorted(rows, key=lambda row: (row["test"], is_aside(row["file"]), row["file"], row["line"]))
 
 
@@ -206,7 +206,7 @@ def definitions_in(path: str, data: bytes) -> list[Definition]:
 
 
 def _of_rows(rows: Sequence[Row]) -> list[Definition]:
-    places = {row["symbol_number"]: place for place, row in enumerate(rows)}
+    places = {row["symbol_number"]: index for index, row in enumerate(rows)}
     return [
         Definition(
             row["id"], row["symbol"], row["qualified_name"], row["kind"], row["file"], row["language"], row["line"],
@@ -224,10 +224,10 @@ def _of_symbols(path: str, language: str, symbols: Sequence[Symbol]) -> list[Def
     from lci_py.index.shards.segment_rows import stable_id
 
     seen: Counter[tuple[str, str]] = Counter()
-    found = []
+    definitions = []
     for symbol in symbols:
         key = (symbol.qualified_name, symbol.kind)
-        found.append(
+        definitions.append(
             Definition(
                 stable_id(path, *key, str(seen[key])), symbol.name, symbol.qualified_name, symbol.kind, path, language,
                 symbol.line, max(symbol.line, symbol.end_line), min(symbol.line, symbol.first_line),
@@ -235,10 +235,10 @@ def _of_symbols(path: str, language: str, symbols: Sequence[Symbol]) -> list[Def
             )
         )  # fmt: skip
         seen[key] += 1
-    return found
+    return definitions
 
 
 def innermost(definitions: Sequence[Definition], line: int) -> Definition | None:
     """The innermost definition that encloses a line, doc comments included; None if there is none."""
-    around = [found for found in definitions if found.first_line <= line <= found.end_line]
-    return min(around, key=lambda found: (found.end_line - found.first_line, -found.line), default=None)
+    enclosing = [item for item in definitions if item.first_line <= line <= item.end_line]
+    return min(enclosing, key=lambda item: (item.end_line - item.first_line, -item.line), default=None)

@@ -52,22 +52,22 @@ def references(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
     mean such a definition. If the repository does not define the qualified name, only text with its qualifier counts.
     """
     rows = meanings(snapshot.symbols, request.name, callable_only=False)
-    own = [row for meant in rows for row in meant.rows]
+    own = [row for meaning in rows for row in meaning.rows]
     name = own[0]["symbol"] if own else _LAST.split(request.name)[-1]
     others = _Others(snapshot, own, name) if own and _LAST.search(request.name) and name != request.name else None
     search = _Search(snapshot, name, others, None if own else _qualifier(request.name))
-    found = [item for item in search.run(request.filters) if not request.roles or item.role in request.roles]
-    left = [("unsupported_files", search.unsupported), ("elsewhere", search.elsewhere)]
+    matches = [item for item in search.run(request.filters) if not request.roles or item.role in request.roles]
+    left_out = [("unsupported_files", search.unsupported), ("elsewhere", search.elsewhere)]
     return GraphAnswer(
         "refs",
         request.name,
         tuple(map(place_of, own)),
         results.index_info(snapshot),
-        len(found),
-        references=tuple(found[request.offset :][: request.limit]),
-        did_you_mean=() if found or own else tuple(near_misses(snapshot.symbols, request.name)),
+        len(matches),
+        references=tuple(matches[request.offset :][: request.limit]),
+        did_you_mean=() if matches or own else tuple(near_misses(snapshot.symbols, request.name)),
         offset=request.offset,
-        left_out=tuple((what, count) for what, count in left if count),
+        left_out=tuple((what, count) for what, count in left_out if count),
         unsearched=tuple(search.unsearched),
     )
 
@@ -77,15 +77,15 @@ def mentions(snapshot: Snapshot, targets: Sequence[Place]) -> tuple[tuple[str, i
 
     A name that occurs in more than `_MOST_FILES` files is left out: most of its occurrences mean something else.
     """
-    found = set()
+    sites = set()
     for name in sorted({place.symbol for place in targets if place.symbol and place.kind in FUNCTION_KINDS}):
         families = {family(place.language) for place in targets if place.symbol == name}
         if len(files_with_words(snapshot, name, snapshot.graph.n_files)) <= _MOST_FILES:
             for item in _Search(snapshot, name, None, None).run(Filters()):
                 is_declaration = item.text[item.column - 1 + len(name) :].lstrip().startswith("(")
                 if item.role == "reference" and not is_declaration and family(item.language) in families:
-                    found.add((item.file, item.line))
-    return tuple(sorted(found))
+                    sites.add((item.file, item.line))
+    return tuple(sorted(sites))
 
 
 class _Others:
@@ -93,15 +93,15 @@ class _Others:
 
     def __init__(self, snapshot: Snapshot, own: Sequence[Row], name: str) -> None:
         nodes = Nodes(snapshot)
-        asked = set(nodes.asked(own))
-        same = [row for row in snapshot.symbols.definitions(name, Filters()) if row["symbol_number"] not in asked]
+        own_nodes = set(nodes.asked(own))
+        same = [row for row in snapshot.symbols.definitions(name, Filters()) if row["symbol_number"] not in own_nodes]
         self.definitions = {(row["file"], row["line"]) for row in same} - {(row["file"], row["line"]) for row in own}
-        self.calls = _sites(nodes, nodes.asked(same)) - _sites(nodes, sorted(asked))
+        self.calls = _sites(nodes, nodes.asked(same)) - _sites(nodes, sorted(own_nodes))
 
 
-def _sites(nodes: Nodes, asked: Sequence[int]) -> set[tuple[str, int]]:
+def _sites(nodes: Nodes, targets: Sequence[int]) -> set[tuple[str, int]]:
     """(path, line) of the calls of the asked nodes."""
-    calls = nodes.calls(asked, "callers")
+    calls = nodes.calls(targets, "callers")
     places = nodes.places(call.node for call in calls)
     return {(places[call.node].file, line) for call in calls if call.node in places for line in call.lines}
 
@@ -131,9 +131,9 @@ class _Search:
         from lci_py.index.shards.filters import languages, path_test
 
         passes = path_test(filters)
-        known = languages(filters)
+        langs = languages(filters)
         for file in self._candidates():
-            if (known and file.language not in known) or (passes is not None and not passes(file.path)):
+            if (langs and file.language not in langs) or (passes is not None and not passes(file.path)):
                 continue
             data = self._snapshot.reader.read(file.path)
             if data is None or next(spots(data, self._pattern, self._name), None) is None:
@@ -151,15 +151,15 @@ class _Search:
         states = file_state(snapshot.symbols)
         numbers = set(files_with_words(snapshot, self._name, len(states)))
         numbers |= {number for number, (_, _, limited) in enumerate(states) if limited}
-        known = {path: number for number, (path, _, _) in enumerate(states)}
+        numbers_of = {path: number for number, (path, _, _) in enumerate(states)}
         fresh = []
         for path in snapshot.freshness.sweep().stale:
-            if path in known:
-                numbers.add(known[path])
+            if path in numbers_of:
+                numbers.add(numbers_of[path])
             else:
                 fresh.append(path)
-        found = [_File(number, *states[number]) for number in numbers]
-        return sorted([*found, *self._unindexed_files(fresh)], key=lambda file: file.path)
+        files = [_File(number, *states[number]) for number in numbers]
+        return sorted([*files, *self._unindexed_files(fresh)], key=lambda file: file.path)
 
     def _unindexed_files(self, paths: Sequence[str]) -> Iterator[_File]:
         from lci_py.source.syntax.languages import HEAD_BYTES, detect
@@ -171,30 +171,28 @@ class _Search:
 
     def _in_file(self, file: _File, data: bytes) -> Iterator[Reference]:
         stale = self._snapshot.freshness.changed(file.path)
-        known = not stale and file.number >= 0
-        found = self._marked_occurrences(file, data) if known and not file.limited else None
-        if found is None:
+        is_indexed = not stale and file.number >= 0
+        items = self._marked_occurrences(file, data) if is_indexed and not file.limited else None
+        if items is None:
             try:
-                found = occurrences(data, file.language, self._pattern, name=self._name, path=file.path)
+                items = occurrences(data, file.language, self._pattern, name=self._name, path=file.path)
             except Exception:  # OutOfTime, or what a grammar trips over: one file must not cost the answer the others
                 self.unsearched.append(file.path)
                 return
-        if not found:
+        if not items:
             return
         # The lines of a changed file are not those of the index.
-        spans = definitions_in(self._snapshot.symbols, file.number) if known else []
+        spans = definitions_in(self._snapshot.symbols, file.number) if is_indexed else []
         lines = data.split(b"\n")
-        for item in found:
+        for item in items:
             text = lines[item.line - 1].decode("utf-8", "replace").removesuffix("\r")
             if self._is_elsewhere(file.path, item, text):
                 self.elsewhere += 1
                 continue
-            around = _enclosing(spans, item, self._name)
+            span = _enclosing(spans, item, self._name)
             place = None
-            if around is not None:
-                place = Place(
-                    around.id, around.name, around.qualified_name, around.kind, file.path, around.line, file.language
-                )
+            if span is not None:
+                place = Place(span.id, span.name, span.qualified_name, span.kind, file.path, span.line, file.language)
             yield Reference(file.path, item.line, item.column, item.role, text, file.language, place, stale)
 
     def _marked_occurrences(self, file: _File, data: bytes) -> list[Occurrence] | None:
@@ -212,10 +210,10 @@ class _Search:
             return not self._before.search(text[: item.column - 1])
         if self._others is None:
             return False
-        place = (path, item.line)
+        site = (path, item.line)
         if item.role == "definition":
-            return place in self._others.definitions
-        return item.role == "call" and place in self._others.calls
+            return site in self._others.definitions
+        return item.role == "call" and site in self._others.calls
 
 
 def _qualifier(name: str) -> re.Pattern[str] | None:
@@ -229,8 +227,8 @@ def _qualifier(name: str) -> re.Pattern[str] | None:
 def _enclosing(spans: Sequence[Span], item: Occurrence, name: str) -> Span | None:
     """The innermost definition that encloses an identifier; a definition does not enclose its own name."""
     # Definitions are in the order of their first lines, so the last one that reaches this line is the innermost.
-    for place in range(bisect_right(spans, item.line, key=lambda span: span.line) - 1, -1, -1):
-        span = spans[place]
+    for index in range(bisect_right(spans, item.line, key=lambda span: span.line) - 1, -1, -1):
+        span = spans[index]
         own = item.role == "definition" and span.line == item.line and span.name == name
         if span.end_line >= item.line and not own:
             return span

@@ -50,15 +50,15 @@ def show(snapshot: Snapshot, request: ShowRequest) -> ShowAnswer:
     totals, unknown = [], []
     for target in dict.fromkeys(request.targets):
         try:
-            found, total = work.find(target)
+            items, total = work.find(target)
         except UnknownTargetError as missing:
             unknown.append(Unknown(target.spelled, missing.message, tuple(missing.details["near"])))
             continue
         totals.append((target.spelled, total))
-        for item in found:
+        for item in items:
             results.setdefault((item.id, item.file, item.start, len(item.lines)), item)
-    shown = tuple(work.with_calls(item) for item in results.values())
-    return ShowAnswer(request, shown, tuple(totals), index_info(snapshot), tuple(unknown))
+    shown_codes = tuple(work.with_calls(item) for item in results.values())
+    return ShowAnswer(request, shown_codes, tuple(totals), index_info(snapshot), tuple(unknown))
 
 
 class _Work:
@@ -78,11 +78,11 @@ class _Work:
         """
         if target.path is not None and target.lines is not None:
             return [self._show_lines(target, target.path, *target.lines)], 1
-        if (one := self._by_id(target)) is not None:
-            return [one], 1
-        found, total = self._show_named(target)
-        if found:
-            return found, total
+        if (item := self._by_id(target)) is not None:
+            return [item], 1
+        shown, total = self._show_named(target)
+        if shown:
+            return shown, total
         if target.path is not None:
             return [self._lines(target, target.path, 1, None, FILE_KIND)], 1
         raise self._missing(target)
@@ -118,12 +118,12 @@ class _Work:
             digest = self._snapshot.symbols.chunk_digests(row["unit"])[0][2]
             size = last - first
             starts = sorted(range(1, len(lines) - size + 1), key=lambda start: abs(start - first))
-            place = next((start for start in starts if lines_digest(lines, start, start + size) == digest), None)
-            if place is None:
+            position = next((start for start in starts if lines_digest(lines, start, start + size) == digest), None)
+            if position is None:
                 raise UnknownTargetError(
                     f"{target.spelled}: {path} has changed, and these lines are no longer in it", ()
                 )
-            first, last = place, place + size
+            first, last = position, position + size
         return self._lines(target, path, first, last, BLOCK_KIND)._replace(id=row["id"])
 
     # --- by name ------------------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ class _Work:
     def _show_named(self, target: Target) -> tuple[list[ShownCode], int]:
         name, filters = target.name, self._request.filters
         symbols, there = self._snapshot.symbols, self._snapshot.freshness.there()
-        rows = [row for meant in meanings(symbols, name, callable_only=False) for row in meant.rows]
+        rows = [row for meaning in meanings(symbols, name, callable_only=False) for row in meaning.rows]
         file, _, rest = name.partition("::")
         if rest and (inside := [row for row in rows if f"/{row['file']}".endswith(f"/{file}")]):
             rows = inside
@@ -142,31 +142,31 @@ class _Work:
                     f"no definition of {name} passes the filters" if filters else f"{name} is gone", ()
                 )
             rows = [row for row in rows if row["symbol_number"] in passing]
-        known = {row["id"] for row in rows}
+        ids = {row["id"] for row in rows}
         if any(char in name for char in "*?["):
             rows = _outermost(rows)
-        rows += [row for row in in_changed_files(self._present, name, filters)[0] if row["id"] not in known]
+        rows += [row for row in in_changed_files(self._present, name, filters)[0] if row["id"] not in ids]
         rows.sort(key=lambda row: (row["test"], is_aside(row["file"]), row["kind"] in _PARTS))
-        found: list[ShownCode] = []
+        shown: list[ShownCode] = []
         gone: list[UnknownTargetError] = []
         for row in rows:
-            if len(found) == self._request.limit:
+            if len(shown) == self._request.limit:
                 break  # the others are only counted
             try:
-                found.append(self._definition(target, row))
+                shown.append(self._definition(target, row))
             except UnknownTargetError as missing:
                 gone.append(missing)
-        if gone and not found:
+        if gone and not shown:
             raise gone[0]
-        return found, len(rows) - len(gone)
+        return shown, len(rows) - len(gone)
 
     def _definition(self, target: Target, row: Row) -> ShownCode:
-        found = self._present.find(row["file"], row["id"])
-        if found is None:
+        definition = self._present.find(row["file"], row["id"])
+        if definition is None:
             raise UnknownTargetError(f"{row['qualified_name']} is no longer in {row['file']}")
         if row["symbol_number"] is not None:
-            self._numbers[found.id] = row
-        return self._body(target, found)
+            self._numbers[definition.id] = row
+        return self._body(target, definition)
 
     def _missing(self, target: Target) -> UnknownTargetError:
         name = target.name
@@ -174,9 +174,9 @@ class _Work:
         if (colon and lines.replace("-", "").isdigit()) or "/" in name.partition("::")[0]:
             path = file if colon and not file.endswith(":") else name
             path = path.partition("::")[0]
-            known = self._snapshot.symbols.paths()
-            if path not in known:
-                return UnknownTargetError(f"there is no file {path}", similar_paths(path, known))
+            paths = self._snapshot.symbols.paths()
+            if path not in paths:
+                return UnknownTargetError(f"there is no file {path}", similar_paths(path, paths))
         return UnknownTargetError(f"nothing is named {name!r}", near_misses(self._snapshot.symbols, name))
 
     # --- by place -----------------------------------------------------------------------------------------------
@@ -189,20 +189,20 @@ class _Work:
         if last is not None:
             return self._lines(target, path, first, last, "lines")
         definitions = self._present.definitions(path)
-        found = innermost(definitions, first)
+        definition = innermost(definitions, first)
         while (
-            found is not None
-            and found.parent >= 0
-            and found.kind in VALUED_KINDS
-            and found.end_line - found.line < _SHORT
+            definition is not None
+            and definition.parent >= 0
+            and definition.kind in VALUED_KINDS
+            and definition.end_line - definition.line < _SHORT
         ):
-            found = definitions[found.parent]
-        if found is not None:
-            return self._body(target, found)
+            definition = definitions[definition.parent]
+        if definition is not None:
+            return self._body(target, definition)
         if (block := self._block_around(path, first)) is not None:
             return self._block(target, block)
-        before = max((one.end_line for one in definitions if one.end_line < first), default=0)
-        after = min((one.first_line for one in definitions if one.first_line > first), default=len(lines) + 1)
+        before = max((d.end_line for d in definitions if d.end_line < first), default=0)
+        after = min((d.first_line for d in definitions if d.first_line > first), default=len(lines) + 1)
         top, bottom = max(before + 1, first - _AROUND), min(after - 1, first + _AROUND)
         while top < first and not lines[top - 1].strip():
             top += 1
@@ -224,12 +224,12 @@ class _Work:
 
         lines = self._text(path)
         last = len(lines) if last is None else min(last, len(lines))
-        known = language_and_lambdas(self._snapshot.symbols, path)
-        language = known[0] if known is not None else self._present.language(path)
+        indexed = language_and_lambdas(self._snapshot.symbols, path)
+        language = indexed[0] if indexed is not None else self._present.language(path)
         id = f"file:{path}" if kind == FILE_KIND else None
-        stale = known is None or self._present.stale(path)
-        around = self._request.context if kind != FILE_KIND else 0
-        start, text = _cut_out(lines, first, last, around)
+        stale = indexed is None or self._present.stale(path)
+        context = self._request.context if kind != FILE_KIND else 0
+        start, text = _cut_out(lines, first, last, context)
         return ShownCode(
             target.spelled,
             id,
@@ -260,15 +260,15 @@ class _Work:
             raise UnknownTargetError(f"{path} does not exist, or is not text")
         return lines
 
-    def _body(self, target: Target, found: Definition) -> ShownCode:
+    def _body(self, target: Target, item: Definition) -> ShownCode:
         request = self._request
-        lines = self._text(found.file)
+        lines = self._text(item.file)
         parts = request.signature or request.doc
-        start, text = _cut_out(lines, found.first_line, found.end_line, request.context) if not parts else (0, ())
+        start, text = _cut_out(lines, item.first_line, item.end_line, request.context) if not parts else (0, ())
         return ShownCode(
-            target.spelled, found.id, found.symbol, found.qualified_name, found.kind, found.file, found.line,
-            found.end_line, found.language, found.signature or None, _whole_doc(lines, found) if request.doc else None,
-            start or found.line, text, self._present.stale(found.file),
+            target.spelled, item.id, item.symbol, item.qualified_name, item.kind, item.file, item.line,
+            item.end_line, item.language, item.signature or None, _whole_doc(lines, item) if request.doc else None,
+            start or item.line, text, self._present.stale(item.file),
         )  # fmt: skip
 
     # --- calls --------------------------------------------------------------------------------------------------
@@ -308,22 +308,22 @@ def _outermost(rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-def _cut_out(lines: Sequence[bytes], first: int, last: int, around: int) -> tuple[int, tuple[str, ...]]:
-    """(number, lines): a range of lines, with `around` lines on either side, as text; and the first line's number."""
-    start = max(1, first - around)
-    some = lines[start - 1 : last + around]
+def _cut_out(lines: Sequence[bytes], first: int, last: int, context: int) -> tuple[int, tuple[str, ...]]:
+    """(number, lines): a range of lines, with `context` lines on either side, as text; and the first line's number."""
+    start = max(1, first - context)
+    some = lines[start - 1 : last + context]
     return start, tuple(line.removesuffix(b"\r").decode("utf-8", "replace") for line in some)
 
 
-def _whole_doc(lines: Sequence[bytes], found: Definition) -> str:
+def _whole_doc(lines: Sequence[bytes], definition: Definition) -> str:
     """The complete doc comment of a definition, recognised by its beginning: the index has no more of it."""
-    doc = found.doc
+    doc = definition.doc
     if not doc.endswith("…"):
         return doc
     from lci_py.source.extract.describe import clean_doc
 
-    _, above = _cut_out(lines, found.first_line, found.line - 1, 0)
-    _, body = _cut_out(lines, found.first_line, found.end_line, 0)
+    _, above = _cut_out(lines, definition.first_line, definition.line - 1, 0)
+    _, body = _cut_out(lines, definition.first_line, definition.end_line, 0)
     texts = [clean_doc("\n".join(above), False, most=None)]
     texts += [clean_doc(match[0], True, most=None) for match in _DOCSTRING.finditer("\n".join(body))]
     start = doc[:40].rstrip("…")

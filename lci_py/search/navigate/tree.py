@@ -50,12 +50,12 @@ def tree(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
     nodes = Nodes(snapshot)
     rows, others = definitions(nodes, request.name, every=request.every)
     if not rows:
-        found = nothing(snapshot, "tree", request, uses=request.direction == "callers")
-        return replace(found, direction=request.direction, depth=request.depth)
+        result = nothing(snapshot, "tree", request, uses=request.direction == "callers")
+        return replace(result, direction=request.direction, depth=request.depth)
     dispatch = Dispatch(nodes)
     grower = _Grower(nodes, dispatch, request.direction, request.filters)
     # Overloads and declarations of one thing are one root, as are a type and its constructors.
-    things = [meant.rows for meant in groups(rows)]
+    things = [meaning.rows for meaning in groups(rows)]
     roots = [_Branch(int(thing[0]["symbol_number"]), None, None) for thing in things]
     grown = grower.grow(roots, [nodes.asked(thing) for thing in things], request.depth)
     places = nodes.places(branch.node for branch in grown)
@@ -87,72 +87,72 @@ class _Grower:
         self._below: dict[int, list[Call]] = {}  # what is shown below a node
         self._folded: dict[int, Through] = {}  # declared methods of too many implementations, by number
 
-    def grow(self, roots: list[_Branch], asked: list[list[int]], depth: int) -> list[_Branch]:
+    def grow(self, roots: list[_Branch], targets: list[list[int]], depth: int) -> list[_Branch]:
         """All branches of the trees, parents before children.
 
         Args:
             roots: The root branch of each tree.
-            asked: The nodes that each root stands for.
+            targets: The nodes that each root stands for.
             depth: Levels below the roots.
         """
-        stands_for = {root.node: nodes for root, nodes in zip(roots, asked, strict=True)}
-        every, level = list(roots), roots
+        stands_for = {root.node: nodes for root, nodes in zip(roots, targets, strict=True)}
+        branches, level = list(roots), roots
         for below in range(depth, -1, -1):
             fresh = list(dict.fromkeys(branch.node for branch in level if branch.node not in self._below))
-            known = set(self._below)
+            expanded = set(self._below)
             self._read(fresh, stands_for)
             following: list[_Branch] = []
             for branch in level:
                 calls = self._below[branch.node]
                 if not calls:
                     continue
-                if branch.node in known:
+                if branch.node in expanded:
                     branch.cycle = _is_above(branch)
                     branch.repeated = not branch.cycle
                 elif not below:
                     branch.more = len(calls)
                 else:
-                    known.add(branch.node)
+                    expanded.add(branch.node)
                     branch.children = [_Branch(call.node, call, branch) for call in calls]
                     following += branch.children
-            every += following
+            branches += following
             level = following
-        return every
+        return branches
 
     def _read(self, fresh: list[int], stands_for: dict[int, list[int]]) -> None:
         """Look up the children of several nodes at once."""
-        wanted = [(node, own) for node in fresh for own in stands_for.get(node, [node])]
-        calls = self._nodes.calls_of_each([own for _, own in wanted], self._direction)
-        behind = self._dispatch_calls(fresh, stands_for)
+        pairs = [(node, own) for node in fresh for own in stands_for.get(node, [node])]
+        calls = self._nodes.calls_of_each([own for _, own in pairs], self._direction)
+        dispatched = self._dispatch_calls(fresh, stands_for)
         below: dict[int, dict[int, Call]] = {node: {} for node in fresh}
-        passes = self._passing(call.node for each in (*calls, *behind) for call in each)
-        for node, each in (*((node, each) for (node, _), each in zip(wanted, calls, strict=True)),
-                           *zip(fresh, behind, strict=True)):  # fmt: skip
+        passes = self._passing(call.node for each in (*calls, *dispatched) for call in each)
+        for node, each in (*((node, each) for (node, _), each in zip(pairs, calls, strict=True)),
+                           *zip(fresh, dispatched, strict=True)):  # fmt: skip
             for call in each:
                 if passes(call.node):
-                    known = below[node].get(call.node)
-                    below[node][call.node] = merge_calls(known, call) if known else call
-        self._below |= {node: list(found.values()) for node, found in below.items()}
+                    earlier = below[node].get(call.node)
+                    below[node][call.node] = merge_calls(earlier, call) if earlier else call
+        self._below |= {node: list(merged.values()) for node, merged in below.items()}
         for node in fresh:
             # Callees in the order of the calls; callers by path and place, which is that of the numbers.
             self._below[node].sort(key=lambda call: (call.lines if self._direction == "callees" else (), call.node))
 
     def _dispatch_calls(self, fresh: list[int], stands_for: dict[int, list[int]]) -> list[list[Call]]:
         """For each of the `fresh` nodes, its callers or callees by dynamic dispatch."""
-        found = []
+        results = []
         own = [stands_for.get(node, [node]) for node in fresh]
         rows = self._nodes.snapshot.symbols.symbol_rows(
-            sorted({one for some in own for one in some if one < self._nodes.first_file})
+            sorted({item for some in own for item in some if item < self._nodes.first_file})
         )
         for some in own:
-            calls, through = self._dispatch.calls([rows[one] for one in some if one in rows], some, self._direction)
-            found.append(calls)
-            for one in through:
-                if not one.calls:
-                    known = self._folded.get(one.declared)
-                    sites = {*one.sites, *(known.sites if known else ())}
-                    self._folded[one.declared] = one._replace(sites=tuple(sorted(sites)))
-        return found
+            calls, through = self._dispatch.calls([rows[item] for item in some if item in rows], some, self._direction)
+            results.append(calls)
+            for item in through:
+                if not item.calls:
+                    earlier = self._folded.get(item.declared)
+                    sites = {*item.sites, *(earlier.sites if earlier else ())}
+                    self._folded[item.declared] = item._replace(sites=tuple(sorted(sites)))
+        return results
 
     def folded(self) -> list[through_types.Through]:
         """The declared (base or interface) methods with more implementations than are listed."""
@@ -164,8 +164,8 @@ class _Grower:
         if not self._filters and there is None:
             return lambda _: True  # a tree's last level is only counted: its places are not needed
         passes = place_filter(self._filters, there)
-        shown = {node for node, place in self._nodes.places(nodes).items() if passes(place)}
-        return shown.__contains__
+        passing = {node for node, place in self._nodes.places(nodes).items() if passes(place)}
+        return passing.__contains__
 
 
 def _is_above(branch: _Branch) -> bool:
@@ -177,19 +177,19 @@ def _is_above(branch: _Branch) -> bool:
 
 def _freeze_branches(grown: list[_Branch], places: dict[int, Place]) -> dict[int, Branch]:
     """Maps the id() of each branch to an immutable copy of it; from last to first, which needs no recursion."""
-    found: dict[int, Branch] = {}
+    copies: dict[int, Branch] = {}
     for branch in reversed(grown):
         call = branch.call
         if branch.node in places:
-            found[id(branch)] = Branch(
+            copies[id(branch)] = Branch(
                 places[branch.node],
                 call.lines if call else (),
                 call.step_name if call else "",
                 call.confidence if call else 1.0,
                 call.ambiguous if call else False,
-                tuple(found[id(child)] for child in branch.children if id(child) in found),
+                tuple(copies[id(child)] for child in branch.children if id(child) in copies),
                 branch.more,
                 branch.repeated,
                 branch.cycle,
             )
-    return found
+    return copies

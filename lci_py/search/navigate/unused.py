@@ -71,20 +71,22 @@ def unused(snapshot: Snapshot, request: UnusedRequest) -> UnusedAnswer:
     Raises:
         BadGlobError: A path filter is no glob.
     """
-    found = _Walk(snapshot).run()
-    rows = snapshot.symbols.symbol_rows(list(found))
+    reasons = _Walk(snapshot).run()
+    rows = snapshot.symbols.symbol_rows(list(reasons))
     passes = place_filter(request.filters, snapshot.freshness.there())
-    made = [
+    results = [
         Unused(place, rows[number]["signature"] or "", *why)
-        for number, why in found.items()
+        for number, why in reasons.items()
         if passes(place := place_of(rows[number]))
     ]
-    made.sort(key=lambda one: (one.place.file, one.place.line))
-    made.sort(key=lambda one: (CERTAINTIES.index(one.certainty), one.mention is not None, _REASONS.index(one.reason)))
-    counts = {certainty: sum(one.certainty == certainty for one in made) for certainty in CERTAINTIES}
-    kept = [one for one in made if request.all or one.certainty == "certain"]
+    results.sort(key=lambda item: (item.place.file, item.place.line))
+    results.sort(
+        key=lambda item: (CERTAINTIES.index(item.certainty), item.mention is not None, _REASONS.index(item.reason))
+    )
+    counts = {certainty: sum(item.certainty == certainty for item in results) for certainty in CERTAINTIES}
+    listed = [item for item in results if request.all or item.certainty == "certain"]
     last = None if request.limit is None else request.offset + request.limit
-    return UnusedAnswer(request, tuple(kept[request.offset : last]), len(kept), counts, index_info(snapshot))
+    return UnusedAnswer(request, tuple(listed[request.offset : last]), len(listed), counts, index_info(snapshot))
 
 
 class _Walk:
@@ -154,20 +156,20 @@ class _Walk:
         by_tests[len(rows) : len(rows) + files] = True
         by_tests[[number for number, row in enumerate(rows) if row.test]] = True
         _reach(by_tests, source, target)
-        found: dict[int, tuple[Certainty, str, Mention | None]] = {}
+        reasons: dict[int, tuple[Certainty, str, Mention | None]] = {}
         inside: set[int] = set()  # what is inside of something unused is named with it
         for number in [number for number in candidates if not used[number]]:
             name = _name_of(rows[number])
             if by_name[number]:  # what only leads on from there is not listed
                 if (reason := self._may.get(number, "mentioned")) != "mentioned" or name in self._texts:
-                    found[number] = ("by_name", reason, self._texts.get(name))
+                    reasons[number] = ("by_name", reason, self._texts.get(name))
             elif by_tests[number]:
-                found[number] = ("tests", "tests", self._tests.get(name))
+                reasons[number] = ("tests", "tests", self._tests.get(name))
             else:
                 inside.add(number)
                 if rows[number].parent not in inside:
-                    found[number] = ("certain", "unreferenced", None)
-        return found
+                    reasons[number] = ("certain", "unreferenced", None)
+        return reasons
 
     def _could_be_unused(self, row: DefinitionRow) -> bool:
         path, language, test, _ = self._files[row.file]
@@ -197,26 +199,26 @@ class _Walk:
             number: [re.split(r"::|[.\\]", name)[-1] for name in names]
             for number, names in base_names(self._snapshot.symbols).items()
         }
-        known = {row.name for row in self._rows if row.kind in TYPE_KINDS}
+        defined = {row.name for row in self._rows if row.kind in TYPE_KINDS}
         # The program may define another type of the name: then no edge leads from the derived one to it.
         derived = sorted(bases)
         inherited: dict[int, set[str]] = {}
         edges = self._snapshot.graph.edges(derived, INHERITS)
-        for place, base in zip(edges.origin.tolist(), edges.node.tolist(), strict=True):
+        for origin, base in zip(edges.origin.tolist(), edges.node.tolist(), strict=True):
             if base < len(self._rows):
-                inherited.setdefault(derived[place], set()).add(self._rows[base].name)
-        found = {
+                inherited.setdefault(derived[origin], set()).add(self._rows[base].name)
+        derived_outside = {
             number
             for number, names in bases.items()
             if len(names) > len(own := inherited.get(number, set()))
             and any(name not in own and not _PLAIN_BASE.search(name) for name in names)
         }
-        outside = {name for names in bases.values() for name in names if not _PLAIN_BASE.search(name)} - known
-        outside |= {self._rows[number].name for number in found}
-        while more := {number for number, names in bases.items() if not outside.isdisjoint(names)} - found:
-            found |= more
+        outside = {name for names in bases.values() for name in names if not _PLAIN_BASE.search(name)} - defined
+        outside |= {self._rows[number].name for number in derived_outside}
+        while more := {number for number, names in bases.items() if not outside.isdisjoint(names)} - derived_outside:
+            derived_outside |= more
             outside |= {self._rows[number].name for number in more}
-        return found
+        return derived_outside
 
     # --- one file -------------------------------------------------------------------------------------------------
 
@@ -236,21 +238,21 @@ class _Walk:
             for match in _PUT_TOGETHER.finditer(text):
                 stem = (match[1] or match[2]).decode()
                 # `camelCase("sort_by_" + name)` makes `sortByName`.
-                for one in {stem, re.sub("_+([a-z]?)", lambda found: found[1].upper(), stem)}:
-                    self._stems.setdefault(one, Mention(path, bisect_right(starts, match.start())))
+                for form in {stem, re.sub("_+([a-z]?)", lambda m: m[1].upper(), stem)}:
+                    self._stems.setdefault(form, Mention(path, bisect_right(starts, match.start())))
         rows = [(number, self._rows[number]) for number in definitions]
-        around = _painted([(row.first_line, row.end_line, number) for number, row in rows], len(starts))
+        owners = _painted([(row.first_line, row.end_line, number) for number, row in rows], len(starts))
         declared = {(row.line, _name_of(row)) for _, row in rows}
         is_declaring = self._tables[language].get("prototypes", False)
         for name in sorted(self._known.intersection(_WORD.findall(text))):
-            left = {line for line, one in declared if one == name}
+            pending = {line for line, form in declared if form == name}
             for byte in _places(text, name):
                 line = bisect_right(starts, byte)
-                if line in left:
-                    left.remove(line)
+                if line in pending:
+                    pending.remove(line)
                     continue
-                source = self._source(around[line], file)
-                is_prototype = is_declaring and around[line] < 0 and _CALL.match(text, byte + len(name))
+                source = self._source(owners[line], file)
+                is_prototype = is_declaring and owners[line] < 0 and _CALL.match(text, byte + len(name))
                 if is_prototype and _TYPE_BEFORE.search(text[max(0, byte - 40) : byte]):
                     continue
                 if not is_prose and (node := self._names.get((name, own))) is not None:
@@ -338,8 +340,8 @@ class _Walk:
 
     def _words_of_skipped_files(self) -> set[bytes]:
         """The words of generated code, which is not in the index (`Form1.Designer.cs`)."""
-        skipped = [one for one in self._snapshot.files.states() if one.slot < 0 and one.reason in _GENERATED_REASONS]
-        return {word for one in skipped for word in _WORD.findall(self._snapshot.reader.read(one.path) or b"")}
+        skipped = [s for s in self._snapshot.files.states() if s.slot < 0 and s.reason in _GENERATED_REASONS]
+        return {word for s in skipped for word in _WORD.findall(self._snapshot.reader.read(s.path) or b"")}
 
 
 def _name_of(row: DefinitionRow) -> bytes:
@@ -357,10 +359,10 @@ def _line_around(row: DefinitionRow, text: bytes, starts: Sequence[int]) -> str:
 
 def _painted(spans: Sequence[tuple[int, int, int]], lines: int) -> list[int]:
     """For each line the number of the innermost span (first line, last line, definition) that contains it; else -1."""
-    around = [-1] * (lines + 2)
+    owners = [-1] * (lines + 2)
     for first, last, number in sorted(spans, key=lambda span: (span[0], -span[1])):
-        around[first : min(last, lines) + 1] = [number] * max(0, min(last, lines) + 1 - first)
-    return around
+        owners[first : min(last, lines) + 1] = [number] * max(0, min(last, lines) + 1 - first)
+    return owners
 
 
 def _places(text: bytes, name: bytes) -> Iterator[int]:
