@@ -106,7 +106,7 @@ class Engine:
             IndexError_: A shard that the mode needs cannot be used.
             BudgetExceededError: A single mode had no time to answer.
         """
-        asked, started = request, time.perf_counter()
+        original, started = request, time.perf_counter()
         if self._log is not None:
             request = replace(request, trace=True)
         self.snapshot.forget()
@@ -144,8 +144,8 @@ class Engine:
         total = {"ms": ms, "candidates": answer.total}
         answer = replace(answer, trace={**before, **self.snapshot.trace.as_json(), "total": total})
         if self._log is not None:
-            self._log.add(asked, answer)
-        return answer if asked.trace else replace(answer, trace=None)
+            self._log.add(original, answer)
+        return answer if original.trace else replace(answer, trace=None)
 
     def _with_changes(self, filters: Filters) -> Filters:
         """The filters, completed with the files and lines that differ from the revision `changed_since`.
@@ -206,8 +206,8 @@ class Engine:
         if answered.merged is None:
             return answer
         answering = [view for view in VIEWS if view not in answered.merged.outcome.failed]
-        wanted = request.near is not None or bool(request.expand)
-        more = answered.merged.optional_graph.degraded(answering, wanted=wanted)
+        is_wanted = request.near is not None or bool(request.expand)
+        more = answered.merged.optional_graph.degraded(answering, wanted=is_wanted)
         return replace(answer, degraded=(*answer.degraded, *more))
 
     def _explain_file(self, request: SearchRequest, answered: ModeAnswer, answer: Answer) -> Answer:
@@ -327,7 +327,7 @@ class Engine:
         from lci_py.search.suggest import near_misses
 
         near = near_misses(snapshot.symbols, name)
-        return replace(answer, did_you_mean=tuple(found for found in near if found != name))  # gone since the index
+        return replace(answer, did_you_mean=tuple(other for other in near if other != name))  # gone since the index
 
     def outline(self, request: OutlineRequest) -> OutlineAnswer:
         """The definitions of files as trees, or a map of a folder.
@@ -337,13 +337,13 @@ class Engine:
         """
         from lci_py.search.navigate.outline import outline
 
-        found: dict[str, float] = {}
+        scores: dict[str, float] = {}
         if request.query:
             # Not `search`: nobody asked for these results, so no log counts them.
             seeds = SearchRequest(request.query, "multiview", _SEEDS, snippet=0)
             results = Engine(self.snapshot).search(seeds).results
-            found = {result.id: result.mode_score for result in results}
-        return outline(self._prepared_snapshot(request.filters), request, found)
+            scores = {result.id: result.mode_score for result in results}
+        return outline(self._prepared_snapshot(request.filters), request, scores)
 
     def similar_paths(self, path: str) -> list[str]:
         """Indexed files whose paths resemble a path that does not exist."""

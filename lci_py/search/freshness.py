@@ -104,12 +104,12 @@ class Freshness:
 
     def changed(self, path: str) -> bool:
         """Whether a file differs from what was indexed."""
-        found = self._changed.get(path)
-        if found is None:
-            place = self._file_index(path)
-            found = place is None or (bool(self._touched_files((place,))) and self._differs(place))
-            self._changed[path] = found
-        return found
+        is_changed = self._changed.get(path)
+        if is_changed is None:
+            index = self._file_index(path)
+            is_changed = index is None or (bool(self._touched_files((index,))) and self._differs(index))
+            self._changed[path] = is_changed
+        return is_changed
 
     def indexable(self, path: str) -> bool:
         """Whether the index has a file, or would add it now."""
@@ -117,30 +117,30 @@ class Freshness:
 
     def sha(self, path: str) -> str:
         """The digest of a file's indexed content; "" if it is not indexed."""
-        place = self._file_index(path)
-        return "" if place is None else self._table.known_at(place).sha
+        index = self._file_index(path)
+        return "" if index is None else self._table.known_at(index).sha
 
-    def _touched_files(self, places: Iterable[int]) -> list[int]:
+    def _touched_files(self, indices: Iterable[int]) -> list[int]:
         """The files whose `stat` has changed; files with an unchanged `stat` were not written."""
         # Strings rather than paths, local names, and no call but the one: this runs for every indexed file of every
         # query.
         lstat, base, paths = os.lstat, self._base, self._paths
         sizes, mtimes, ctimes = self._stats
         touched = []
-        for place in places:
+        for index in indices:
             try:
-                info = lstat(base + paths[place])
+                info = lstat(base + paths[index])
             except (OSError, ValueError):
-                touched.append(place)
+                touched.append(index)
                 continue
-            if info.st_ctime_ns != ctimes[place] or info.st_mtime_ns != mtimes[place] or info.st_size != sizes[place]:
-                touched.append(place)
+            if info.st_ctime_ns != ctimes[index] or info.st_mtime_ns != mtimes[index] or info.st_size != sizes[index]:
+                touched.append(index)
         return touched
 
-    def _gone(self, place: int) -> bool:
+    def _gone(self, index: int) -> bool:
         """Whether a file no longer exists."""
         try:
-            os.lstat(self._base + self._paths[place])
+            os.lstat(self._base + self._paths[index])
         except (FileNotFoundError, NotADirectoryError):
             return True
         except (OSError, ValueError):
@@ -153,37 +153,37 @@ class Freshness:
         except (OSError, ValueError):
             return None
 
-    def _other_size(self, place: int) -> bool:
+    def _other_size(self, index: int) -> bool:
         """Whether the size alone shows that a file was changed."""
-        size, mtime_ns = self._stats[0][place], self._stats[1][place]
-        if (info := self._stat(self._paths[place])) is None:
+        size, mtime_ns = self._stats[0][index], self._stats[1][index]
+        if (info := self._stat(self._paths[index])) is None:
             return True
         # A file that changed while it was indexed has no time, and perhaps another size than what was read of it.
         return mtime_ns >= 0 and info.st_size != size and stat.S_ISREG(info.st_mode)
 
-    def _differs(self, place: int) -> bool:
-        known = self._table.known_at(place)
-        if known.slot >= 0 and self._other_size(place):
+    def _differs(self, index: int) -> bool:
+        state = self._table.known_at(index)
+        if state.slot >= 0 and self._other_size(index):
             return True
         # Not kept: after a checkout every file is read here, and they need not all stay in memory.
-        data = self._read(known.path)
+        data = self._read(state.path)
         if data is None:
-            return known.slot >= 0
-        if digest(data) == known.sha:
+            return state.slot >= 0
+        if digest(data) == state.sha:
             return False
-        if known.slot >= 0:
+        if state.slot >= 0:
             return True
         from lci_py.source.repository.content import content_reason
 
-        return content_reason(known.path, data) is None
+        return content_reason(state.path, data) is None
 
     def sweep(self, *, whole: bool = False) -> Sweep:
         """Compare the tree with the index, once per query: as much as the query has time for, or the `whole` tree."""
         if not whole and self._last is not None:
             return self._last[1]
-        found = self._look(whole)
-        self._last = (time.monotonic(), found)
-        return found
+        result = self._look(whole)
+        self._last = (time.monotonic(), result)
+        return result
 
     def changed_since(self, paths: Iterable[str]) -> int:
         """The number of files that were unchanged in the last sweep and have changed since.
@@ -191,14 +191,14 @@ class Freshness:
         If it is 0 for the files that an answer has read, the answer is consistent with the tree that the sweep saw.
         """
         stale = set(self.sweep().stale)
-        places = [place for path in paths if path not in stale and (place := self._file_index(path)) is not None]
+        places = [index for path in paths if path not in stale and (index := self._file_index(path)) is not None]
         # For a file whose time had changed before, only its content can tell.
-        return sum(place not in self._odd or self._differs(place) for place in self._touched_files(places))
+        return sum(index not in self._odd or self._differs(index) for index in self._touched_files(places))
 
     def _file_index(self, path: str) -> int | None:
         """The index of a file in the table; None if the table lacks it."""
-        place = bisect_left(self._paths, path)
-        return place if place < len(self._paths) and self._paths[place] == path else None
+        index = bisect_left(self._paths, path)
+        return index if index < len(self._paths) and self._paths[index] == path else None
 
     def there(self) -> Callable[[str], bool] | None:
         """A function that tests whether the file at a path still exists; None if all indexed files do."""
@@ -211,56 +211,56 @@ class Freshness:
         places: Sequence[int] = range(len(paths))
         if not whole and len(paths) > LOOKED:
             if suspects:
-                places = sorted(places, key=lambda place: paths[place].rpartition("/")[0] not in suspects)
+                places = sorted(places, key=lambda index: paths[index].rpartition("/")[0] not in suspects)
             places = places[:LOOKED]
         odd: list[int] = []
-        looked = 0
-        while looked < len(places) and (whole or time.monotonic() <= deadline):
-            some = places[looked : looked + _AT_A_TIME]
+        checked = 0
+        while checked < len(places) and (whole or time.monotonic() <= deadline):
+            some = places[checked : checked + _AT_A_TIME]
             odd += self._touched_files(some)
-            looked += len(some)
-        unchecked = len(paths) - looked
+            checked += len(some)
+        unchecked = len(paths) - checked
         self._odd = frozenset(odd)
         indexed = self._table.slots() if odd else []
-        gone = frozenset(paths[place] for place in odd if indexed[place] >= 0 and self._gone(place))
+        gone = frozenset(paths[index] for index in odd if indexed[index] >= 0 and self._gone(index))
         stale = set(gone)
         touched = 0
         files, size = READ_FILES, READ_BYTES
-        for place in odd:
-            path = paths[place]
+        for index in odd:
+            path = paths[index]
             if path in gone:
                 continue
-            if path not in self._changed and not whole and not (indexed[place] >= 0 and self._other_size(place)):
-                files, size = files - 1, size - self._stats[0][place]
+            if path not in self._changed and not whole and not (indexed[index] >= 0 and self._other_size(index)):
+                files, size = files - 1, size - self._stats[0][index]
                 if files < 0 or size < 0 or time.monotonic() > deadline:
-                    unchecked, touched = unchecked + 1, touched + self._may_be_noted(place)
+                    unchecked, touched = unchecked + 1, touched + self._may_be_noted(index)
                     continue
             if self.changed(path):
                 stale.add(path)
             else:
-                touched += self._may_be_noted(place)
+                touched += self._may_be_noted(index)
         if not unchecked and self._has_news(suspects):
             # Something was added, removed or renamed, or an ignore file changed: only a walk shows the effect.
-            listed = {entry.path for entry in self._walk().files}
-            stale |= listed.difference(paths)
+            walked = {entry.path for entry in self._walk().files}
+            stale |= walked.difference(paths)
             slots = self._table.slots()
-            stale |= {path for path, slot in zip(paths, slots, strict=True) if slot >= 0 and path not in listed}
-        found = tuple(sorted(stale))
-        size = sum(info.st_size for path in found if (info := self._stat(path)) is not None)
-        return Sweep(found, size, unchecked, gone, touched)
+            stale |= {path for path, slot in zip(paths, slots, strict=True) if slot >= 0 and path not in walked}
+        stale_paths = tuple(sorted(stale))
+        size = sum(info.st_size for path in stale_paths if (info := self._stat(path)) is not None)
+        return Sweep(stale_paths, size, unchecked, gone, touched)
 
-    def _may_be_noted(self, place: int) -> bool:
+    def _may_be_noted(self, index: int) -> bool:
         """Whether an index run that finds the file's content unchanged would store its new times."""
-        if self._table.known_at(place).reason in FLEETING:
+        if self._table.known_at(index).reason in FLEETING:
             return False
-        if self._stats[1][place] >= 0:
+        if self._stats[1][index] >= 0:
             return True
         # It was written just before it was read: the run stores a time when it is certain that nothing more was.
-        if (info := self._stat(self._paths[place])) is None:
+        if (info := self._stat(self._paths[index])) is None:
             return False
         # A time in the future, as after the clock was set back, is not believed for long.
         settled = time.time_ns() - max(info.st_mtime_ns, info.st_ctime_ns) > _SETTLED_NS
-        return info.st_ctime_ns != self._stats[2][place] or settled
+        return info.st_ctime_ns != self._stats[2][index] or settled
 
     def _suspects(self) -> frozenset[str]:
         """The folders and ignore files whose modification times have changed since the tree was listed."""
@@ -273,12 +273,12 @@ class Freshness:
         if not suspects:
             return False
         # The name of a folder ends with a slash: a file that became a folder is news.
-        known: dict[str, set[str]] = {}
+        names_of: dict[str, set[str]] = {}
         skipped = self._table.skipped_paths()
         for path in [*self._paths, *skipped, *(f"{path}/" for path, _ in self._table.folders() if path)]:
             folder, _, name = path.rstrip("/").rpartition("/")
-            known.setdefault(folder, set()).add(f"{name}/" if path.endswith("/") else name)
-        return any(self._has_new_name(path, known.get(path, set())) for path in suspects)
+            names_of.setdefault(folder, set()).add(f"{name}/" if path.endswith("/") else name)
+        return any(self._has_new_name(path, names_of.get(path, set())) for path in suspects)
 
     def _mtime(self, path: str) -> int:
         try:
@@ -288,7 +288,7 @@ class Freshness:
         except (OSError, ValueError):
             return -1  # as the table says of one that was not there
 
-    def _has_new_name(self, folder: str, known: set[str]) -> bool:
+    def _has_new_name(self, folder: str, names: set[str]) -> bool:
         # A folder's time changes with every file that comes and goes, also with those that no index has.
         follow = self._linked and not folder
         try:
@@ -296,13 +296,13 @@ class Freshness:
                 return any(
                     entry.name not in ALWAYS_SKIPPED
                     and not (follow and not entry.is_symlink())
-                    and (f"{entry.name}/" if entry.is_dir(follow_symlinks=follow) else entry.name) not in known
+                    and (f"{entry.name}/" if entry.is_dir(follow_symlinks=follow) else entry.name) not in names
                     for entry in entries
                 )
         except NotADirectoryError:
             return True  # an ignore file
         except (OSError, ValueError):
-            return not known  # gone with all its files, unless it is an ignore file, which has none
+            return not names  # gone with all its files, unless it is an ignore file, which has none
 
 
 class SourceReader:
@@ -324,9 +324,9 @@ class SourceReader:
 
     def lines(self, path: str) -> list[bytes] | None:
         """The file's lines without line breaks; None if it cannot be read (or is no longer a regular file)."""
-        if (found := self._lines.get(path)) is None and (data := self._content(path)) is not None:
-            found = self._lines[path] = data.split(b"\n")
-        return found
+        if (result := self._lines.get(path)) is None and (data := self._content(path)) is not None:
+            result = self._lines[path] = data.split(b"\n")
+        return result
 
     def some(self, path: str, first: int, last: int) -> list[bytes]:
         """The lines from `first` to `last`, as far as the file has them."""
@@ -340,11 +340,11 @@ class SourceReader:
 
     def digest(self, path: str) -> str:
         """The digest of the content that is shown; "" if it cannot be read."""
-        found = self._digests.get(path)
-        if found is None:
+        result = self._digests.get(path)
+        if result is None:
             data = self._content(path)
-            found = self._digests[path] = "" if data is None else digest(data)
-        return found
+            result = self._digests[path] = "" if data is None else digest(data)
+        return result
 
     def _content(self, path: str) -> bytes | None:
         if path not in self._files:
@@ -362,7 +362,7 @@ class SourceReader:
         if ".." in path.split("/"):
             return None
         try:
-            found = read_file(str(self.root), path)
+            content = read_file(str(self.root), path)
         except (OSError, ValueError):  # short of something; a NUL in the path
             return None
-        return found if isinstance(found, bytes) else None
+        return content if isinstance(content, bytes) else None

@@ -49,7 +49,7 @@ class HitList:
 
     @cached_property
     def _place(self) -> dict[int, int]:
-        return {unit: place for place, unit in enumerate(self.units.tolist())}
+        return {unit: index for index, unit in enumerate(self.units.tolist())}
 
     def __len__(self) -> int:
         return len(self.units)
@@ -58,18 +58,18 @@ class HitList:
         return unit in self._place
 
     def __iter__(self) -> Iterator[Hit]:
-        for place, (unit, score) in enumerate(zip(self.units.tolist(), self.scores.tolist(), strict=True)):
-            yield Hit(unit, place + 1, score, self.view)
+        for index, (unit, score) in enumerate(zip(self.units.tolist(), self.scores.tolist(), strict=True)):
+            yield Hit(unit, index + 1, score, self.view)
 
     def get(self, unit: int) -> Hit | None:
         """The hit of a unit; None if the view did not find it."""
-        place = self._place.get(unit)
-        return None if place is None else Hit(unit, place + 1, float(self.scores[place]), self.view)
+        index = self._place.get(unit)
+        return None if index is None else Hit(unit, index + 1, float(self.scores[index]), self.view)
 
     def score(self, unit: int) -> float:
         """The score of a unit, 0 if the view did not find it."""
-        place = self._place.get(unit)
-        return 0.0 if place is None else float(self.scores[place])
+        index = self._place.get(unit)
+        return 0.0 if index is None else float(self.scores[index])
 
     @property
     def best(self) -> float:
@@ -115,9 +115,9 @@ class DenseRetriever:
 
     def scores(self, query: TextQuery, units: NDArray[np.int64]) -> NDArray[np.float32]:
         """The score of each of the units, in [0, 1]: [len(units)]."""
-        found = self._scores_of(query)
-        self._measure(found, units)
-        return np.maximum(found.values[units], 0)
+        state = self._scores_of(query)
+        self._measure(state, units)
+        return np.maximum(state.values[units], 0)
 
     def like(self, code: str) -> NDArray[np.float32]:
         """The similarity of each unit's closest chunk to a piece of code: [units], in [0, 1]."""
@@ -136,9 +136,9 @@ class DenseRetriever:
         """(cosine, coverage, weight), the parts of a unit's score: the cosine and the token coverage of its best chunk;
         and the weight of the coverage relative to the cosine (0 if tokens are not used).
         """
-        found, late = self._scores_of(query), self.late
+        state, late = self._scores_of(query), self.late
         own = self.index.slots(unit)
-        cosines, covered = found.cosines[own], self._coverage(found.question, own)
+        cosines, covered = state.cosines[own], self._coverage(state.question, own)
         best = int(np.argmax(cosines + np.float32(late) * covered))
         return float(cosines[best]), float(covered[best]), late
 
@@ -148,32 +148,32 @@ class DenseRetriever:
         return self.encoder.late if self.bags is not None and isinstance(self.encoder, Encoder) else 0.0
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
-        found = self._scores_of(query)
-        if not found.question.vector.any():  # no known token: nothing is near it
+        state = self._scores_of(query)
+        if not state.question.vector.any():  # no known token: nothing is near it
             return HitList.empty("dense")
-        values = self._head(found, limit, allowed)
+        values = self._head(state, limit, allowed)
         units = largest(values, limit)
         total = self.n_units if allowed is None else int(allowed.sum())
         return HitList("dense", units, values[units].astype(np.float64), total)
 
-    def _head(self, found: _Scores, limit: int, allowed: NDArray[np.bool_] | None) -> NDArray[np.float32]:
+    def _head(self, state: _Scores, limit: int, allowed: NDArray[np.bool_] | None) -> NDArray[np.float32]:
         """The scores of all units that can be among the `limit` best allowed units; -inf for other units: [units]."""
 
         def only(values: NDArray[np.float32], units: NDArray[np.bool_]) -> NDArray[np.float32]:
             return np.where(units, values, np.float32(-np.inf))
 
-        if not found.measured.all():
-            bounds = found.best if allowed is None else only(found.best, allowed)
+        if not state.measured.all():
+            bounds = state.best if allowed is None else only(state.best, allowed)
             first = largest(bounds, _FIRST * limit)
-            self._measure(found, first)
+            self._measure(state, first)
             if len(first) == _FIRST * limit > 0:
                 # Skip units that could not reach the limit even with full token coverage.
-                least = np.partition(found.values[first], len(first) - limit)[len(first) - limit]
-                could = bounds >= least * (1 + self.late) - self.late - _ROUNDING
-                self._measure(found, np.flatnonzero(could))
-            values = only(found.values, found.measured)
+                minimum = np.partition(state.values[first], len(first) - limit)[len(first) - limit]
+                could = bounds >= minimum * (1 + self.late) - self.late - _ROUNDING
+                self._measure(state, np.flatnonzero(could))
+            values = only(state.values, state.measured)
         else:
-            values = found.values
+            values = state.values
         return values if allowed is None else only(values, allowed)
 
     def _scores_of(self, query: TextQuery) -> _Scores:
@@ -182,27 +182,27 @@ class DenseRetriever:
             question = self._question(query.text)
             cosines = np.clip(self.index.cosines(question.vector), 0, 1)
             best = self.index.best(cosines)
-            found = _Scores(query.text, question, cosines, best, best, np.ones(len(best), np.bool_))
+            state = _Scores(query.text, question, cosines, best, best, np.ones(len(best), np.bool_))
             if self.bags is not None and self.late and len(best) <= FEW_UNITS:
                 covered = self.bags.coverage(question.ids, question.weights)
-                found.values = self.index.best(self._with_tokens(cosines, covered))
+                state.values = self.index.best(self._with_tokens(cosines, covered))
             elif self.late:
-                found.values, found.measured = best.copy(), ~np.isfinite(best)
-            self._last = found
+                state.values, state.measured = best.copy(), ~np.isfinite(best)
+            self._last = state
         return self._last
 
-    def _measure(self, found: _Scores, units: NDArray[np.int64]) -> None:
+    def _measure(self, state: _Scores, units: NDArray[np.int64]) -> None:
         """Compute the scores of `units`, unless they are known."""
-        wanted = np.zeros(len(found.measured), np.bool_)
-        wanted[units] = True
-        wanted &= ~found.measured
-        if not wanted.any():
+        pending = np.zeros(len(state.measured), np.bool_)
+        pending[units] = True
+        pending &= ~state.measured
+        if not pending.any():
             return
-        slots = self.index.slots_of(wanted)
-        covered = self._coverage(found.question, slots)
-        scores = self.index.best_of(slots, self._with_tokens(found.cosines[slots], covered))
-        found.values[wanted] = scores[wanted]
-        found.measured |= wanted
+        slots = self.index.slots_of(pending)
+        covered = self._coverage(state.question, slots)
+        scores = self.index.best_of(slots, self._with_tokens(state.cosines[slots], covered))
+        state.values[pending] = scores[pending]
+        state.measured |= pending
 
     def _with_tokens(self, cosines: NDArray[np.float32], covered: NDArray[np.float32]) -> NDArray[np.float32]:
         """The scores of chunks from their cosines and token coverage: [n]."""
@@ -227,12 +227,12 @@ class DenseRetriever:
 
 def largest(values: NDArray[np.float32], limit: int, above: float = -np.inf) -> NDArray[np.int64]:
     """Positions of the `limit` largest values above a bound, best first; ties by position."""
-    found = np.flatnonzero(values > above)
-    if len(found) > limit:
-        own = values[found]
+    order = np.flatnonzero(values > above)
+    if len(order) > limit:
+        own = values[order]
         # Everything at least as large as the limit-th, so that ties are cut by position and not by chance.
-        found = found[own >= np.partition(own, len(own) - limit)[len(own) - limit]] if limit > 0 else found[:0]
-    return found[np.argsort(-values[found], kind="stable")][:limit]
+        order = order[own >= np.partition(own, len(own) - limit)[len(own) - limit]] if limit > 0 else order[:0]
+    return order[np.argsort(-values[order], kind="stable")][:limit]
 
 
 class LexicalRetriever:
@@ -245,8 +245,8 @@ class LexicalRetriever:
 
     def known(self, query: TextQuery) -> list[tuple[Term, float]]:
         """(term, weight) of the query's terms that the index has."""
-        found = map(self.index.term, (text for text, _ in query.terms))
-        return [(term, weight) for term, (_, weight) in zip(found, query.terms, strict=True) if term is not None]
+        terms = map(self.index.term, (text for text, _ in query.terms))
+        return [(term, weight) for term, (_, weight) in zip(terms, query.terms, strict=True) if term is not None]
 
     def field_scores(self, query: TextQuery) -> dict[str, NDArray[np.float32]]:
         """Maps each field to every unit's BM25 score (by its best chunk, or its file): [units], read-only."""
@@ -259,29 +259,29 @@ class LexicalRetriever:
         chunks = index.scores("content", terms)
         hits = np.flatnonzero(chunks)
         np.maximum.at(content, index.chunk_unit[hits], chunks[hits])
-        found = {
+        scores = {
             "content": content,
             "names": index.scores("names", terms),
             "paths": index.scores("paths", terms)[index.unit_file],
             "files": index.scores("files", terms)[index.unit_file],
         }
-        for values in found.values():
+        for values in scores.values():
             values.setflags(write=False)
-        self._last = (query.terms, found)
-        return found
+        self._last = (query.terms, scores)
+        return scores
 
     def coverage(self, query: TextQuery, units: NDArray[np.int64]) -> NDArray[np.float64]:
         """The weighted share of the query's terms that each unit has in its text or name, in [0, 1]: [len(units)].
         Terms that no unit has do not count."""
-        index, known = self.index, self.known(query)
-        terms, weights = tuple(term for term, _ in known), np.array([weight for _, weight in known])
-        place = np.full(len(index.unit_file), -1, np.int64)
-        place[units] = np.arange(len(units))
+        index, weighted = self.index, self.known(query)
+        terms, weights = tuple(term for term, _ in weighted), np.array([weight for _, weight in weighted])
+        position = np.full(len(index.unit_file), -1, np.int64)
+        position[units] = np.arange(len(units))
         holds, somewhere = np.zeros((len(terms), len(units)), np.bool_), np.zeros(len(terms), np.bool_)
         for field in ("content", "names"):
             rows, _, numbers = index.postings(field, terms)
             somewhere |= index.having(field, terms, numbers) > 0
-            at = place[index.chunk_unit[rows] if field == "content" else rows]
+            at = position[index.chunk_unit[rows] if field == "content" else rows]
             holds[numbers[at >= 0], at[at >= 0]] = True
         weights = np.where(somewhere, weights, 0.0)
         # Rounded, as the terms' order of addition is the machine's.
@@ -296,14 +296,14 @@ class LexicalRetriever:
         owned = [np.flatnonzero(index.chunk_unit == unit) for unit in units]
         best = [int(chunks[np.argmax(content[chunks])]) if len(chunks) else -1 for chunks in owned]
         rows = {"content": best, "names": units, "paths": files, "files": files}
-        found: dict[str, list[dict[str, float]]] = {field: [{} for _ in units] for field in rows}
+        result: dict[str, list[dict[str, float]]] = {field: [{} for _ in units] for field in rows}
         for text, term, weight in terms:
             for field, places in rows.items():
                 scores = index.scores(field, [(term, weight)])
-                for worth, row in zip(found[field], places, strict=True):
+                for worth, row in zip(result[field], places, strict=True):
                     if row >= 0 and scores[row]:
                         worth[text] = float(scores[row])
-        return found
+        return result
 
     def scores(self, query: TextQuery) -> NDArray[np.float32]:
         """The view's score of every unit, a sum over the fields: [units]."""
@@ -338,11 +338,11 @@ class SymbolicRetriever:
         """Maps the spellings to look up to their match quality: 1 for a single word, less for joined words."""
         words = [word for word in query.words if len(word) > 1]
         identifiers = set(query.identifiers)
-        found = {joined_spelling(word): 1.0 if word in identifiers or len(words) == 1 else 0.6 for word in words}
+        spellings = {joined_spelling(word): 1.0 if word in identifiers or len(words) == 1 else 0.6 for word in words}
         for size in (2, 3):
             for start in range(len(words) - size + 1):
-                found.setdefault(joined_spelling("".join(words[start : start + size])), 0.9)
-        return found
+                spellings.setdefault(joined_spelling("".join(words[start : start + size])), 0.9)
+        return spellings
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
         spelled = self.names(query)

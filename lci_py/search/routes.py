@@ -129,15 +129,15 @@ class Routes:
     @cached_property
     def items(self) -> list[Item]:
         """All registrations, by file and line."""
-        found = [Item(file, row) for file, row in registered_in(self._symbols)]
-        return sorted(Item(file, self._with_values(row)) if "{" in row.name else Item(file, row) for file, row in found)
+        rows = [Item(file, row) for file, row in registered_in(self._symbols)]
+        return sorted(Item(file, self._with_values(row)) if "{" in row.name else Item(file, row) for file, row in rows)
 
     @cached_property
     def _at(self) -> dict[tuple[int, int], list[Item]]:
-        found: dict[tuple[int, int], list[Item]] = {}
+        by_line: dict[tuple[int, int], list[Item]] = {}
         for item in self.items:
-            found.setdefault((item.file, item.row.line), []).append(item)
-        return found
+            by_line.setdefault((item.file, item.row.line), []).append(item)
+        return by_line
 
     def names_at(self, file: int, line: int, target: int) -> list[str]:
         """The names under which a line registers a node, sorted."""
@@ -147,8 +147,8 @@ class Routes:
     def _name(self, node: int) -> str:
         if node >= self._first_file:
             return ""
-        found = names(self._symbols, [node]).get(node)
-        return found.name if found else ""
+        symbol = names(self._symbols, [node]).get(node)
+        return symbol.name if symbol else ""
 
     def full_names(self, item: Item) -> list[str]:
         """The full names of a registration: with the prefixes of all mounts (places that put a router below a path)."""
@@ -159,7 +159,7 @@ class Routes:
         before = self._prefixes(self._router_of(item)._replace(handler=row.symbol))
         before = before if path else before - {UNKNOWN}  # of what is not mounted, the method alone says nothing
         return [
-            route_name(method, join_paths(one, path)).replace(f"{UNKNOWN}{{", "{") for one in sorted(before)[:_MOST]
+            route_name(method, join_paths(above, path)).replace(f"{UNKNOWN}{{", "{") for above in sorted(before)[:_MOST]
         ]
 
     # --- constants and settings
@@ -169,7 +169,7 @@ class Routes:
         for setting in _SETTING.findall(row.name):
             if setting not in self._values:
                 self._values[setting] = self._setting(setting)
-        name = _SETTING.sub(lambda found: self._values[found[1]] or found[0], row.name)
+        name = _SETTING.sub(lambda match: self._values[match[1]] or match[0], row.name)
         return row if name == row.name else row._replace(name=re.sub(r"(?<!:)//+", "/", name))
 
     def _setting(self, name: str) -> str | None:
@@ -190,7 +190,7 @@ class Routes:
         if not rows and owner:  # a field of an object in an object: `api: { prefix: "/api" }`
             texts = [row["signature"] for row in self._symbols.definitions_named(owner, Filters()) if not row["test"]]
             inner = [re.search(rf"""\b{re.escape(own)}["']?\s*[:=]\s*["'`]([^"'`$]*)["'`]""", text) for text in texts]
-            values = {found[1] for found in inner if found}
+            values = {match[1] for match in inner if match}
         return values.pop() if len(values) == 1 else None
 
     def _versioned(self, file: int, version: str) -> set[str]:
@@ -211,25 +211,25 @@ class Routes:
             other = self._files[where]
             if table_of(other[1]) is table or (table.settings and re.search(table.settings["files"], other[0])):
                 by_folder.setdefault(re.split(r"(?:^|/)src/|[^/]+$", other[0])[0], set()).add(prefix)
-        around = [folder for folder in by_folder if f"{path}/".startswith(f"{folder}/" if folder else "")]
-        if not around and len(by_folder) == 1:
-            around = list(by_folder)  # a module of the only application
-        values = by_folder[max(around, key=len)] - {""} if around else set()
+        folders = [folder for folder in by_folder if f"{path}/".startswith(f"{folder}/" if folder else "")]
+        if not folders and len(by_folder) == 1:
+            folders = list(by_folder)  # a module of the only application
+        values = by_folder[max(folders, key=len)] - {""} if folders else set()
         return min(values) if len(values) <= 1 and values else UNKNOWN if values else ""
 
     @cached_property
     def _application_prefixes(self) -> dict[str, list[tuple[int, str]]]:
         """Maps the two targets (prefix, versioning) to (file, value) of each application that states a value."""
         bases = [item for item in self.items if item.row.kind == "base"]
-        found = {of: [(one.file, one.row.name) for one in bases if one.row.target == of] for of in (ROOTED, VERSION)}
+        prefixes = {of: [(app.file, app.row.name) for app in bases if app.row.target == of] for of in (ROOTED, VERSION)}
         tables = [table_of(language).settings for language in sorted({language for _, language in self._files})]
         for settings in filter(None, tables):
             for file, (path, _) in enumerate(self._files):
                 if re.search(settings["files"], path) and not self._tests[file]:
                     text = b"\n".join(self._snapshot.reader.lines(path) or ()).decode("utf-8", "replace")
                     said = re.search(settings["pattern"], text)
-                    found[ROOTED].append((file, said[1].strip("\"'") if said else ""))
-        return found
+                    prefixes[ROOTED].append((file, said[1].strip("\"'") if said else ""))
+        return prefixes
 
     # --- prefixes
 
@@ -265,8 +265,8 @@ class Routes:
         if item is not None and item.row.router == ROOTED:
             return item.row.name
         for name in item.row.target.split() if item else ():
-            for one in (name, f"{name}Attribute"):
-                for row in self._symbols.definitions_named(one, Filters()):
+            for spelling in (name, f"{name}Attribute"):
+                for row in self._symbols.definitions_named(spelling, Filters()):
                     declared = self._attributed_types.get(row["symbol_number"])
                     if declared is not None and declared.row.router == ROOTED:
                         return declared.row.name
@@ -285,19 +285,19 @@ class Routes:
         latest = max((item.row.line for item in own if item.row.line < router.line), default=0)
         own = [item for item in own if item.row.line == latest] if latest else own
         if name and not own and (imported := self._imported(file, name)):
-            return {one for where, bound in imported for one in self._prefixes(_Router(where, bound))} or {UNKNOWN}
+            return {start for where, bound in imported for start in self._prefixes(_Router(where, bound))} or {UNKNOWN}
         base = next((item.row.name for item in own if item.row.kind == "base"), "")
-        found = {UNKNOWN if item.row.name and self._has_roots else "" for item in own if item.row.kind == "root"}
+        prefixes = {UNKNOWN if item.row.name and self._has_roots else "" for item in own if item.row.kind == "root"}
         above = [item for item in own if item.row.kind == "router"]
         above += self._mounted.get((file, name), ()) if name else ()
-        for item in above or (() if found else self._around_mounts(router)):
+        for item in above or (() if prefixes else self._around_mounts(router)):
             parent = self._router_of(item)
             if parent != router._replace(handler=-1) and self._tests[item.file] <= self._tests[file]:
                 own_part = "" if item.row.kind == "override" else base
                 if item.row.target[-2:-1] == "/":  # folders are prefixes
                     own_part = join_paths(self.path(file)[len(self._folder(item)) :].rpartition("/")[0], own_part)
-                found |= {join_paths(join_paths(one, item.row.name), own_part) for one in self._prefixes(parent)}
-        return found or {join_paths(self._unmounted(file, name), base)}
+                prefixes |= {join_paths(join_paths(start, item.row.name), own_part) for start in self._prefixes(parent)}
+        return prefixes or {join_paths(self._unmounted(file, name), base)}
 
     @cached_property
     def _has_roots(self) -> bool:
@@ -310,34 +310,34 @@ class Routes:
         """The router of a registration; of several variables with its name, the last before the registration counts."""
         file, name, scope = item.file, item.row.router, self._scope(item)
         if scope < 0 and item.row.kind in ("route", "mount"):  # a function without a name that a variable holds
-            around = definitions_around(self._symbols, file, [item.row.line]).get(item.row.line)
-            scope = around.number if around is not None else -1
-        named = [one for one in self._routers.get((file, name), ()) if one.row.kind == "router"]
-        return _Router(file, name, scope, line=item.row.line if len(named) > 1 else 0)
+            span = definitions_around(self._symbols, file, [item.row.line]).get(item.row.line)
+            scope = span.number if span is not None else -1
+        routers = [router for router in self._routers.get((file, name), ()) if router.row.kind == "router"]
+        return _Router(file, name, scope, line=item.row.line if len(routers) > 1 else 0)
 
     def _around_mounts(self, router: _Router) -> list[Item]:
         """The mounts of the function that encloses a router; if there are none, the mounts of its file."""
-        around = self._enclosing(router.scope, router.handler)
+        symbols = self._enclosing(router.scope, router.handler)
         if router.handler >= 0:  # a viewset has the routes of its bases, but for those of methods that it has itself
             own = {member.owner for member in members_named(self._symbols, self._name(router.handler))}
-            around = list(_lineage(self._graph, around, own, below=True))
-        found = [item for symbol in around for item in self._passed(symbol, router)]
-        found += [item for symbol in around for item in self._mounted.get((router.file, self._name(symbol)), ())]
-        if not found:  # a function that makes a router for another one: `def api(): return users(db)`
-            callers = self._graph.edges(around, CALLS, incoming=True).node.tolist() if around else ()
-            found = [item for one in callers for item in self._mounted.get(one, ())]
-        return found or list(self._mounted.get((router.file, ""), ()))
+            symbols = list(_lineage(self._graph, symbols, own, below=True))
+        mounts = [item for symbol in symbols for item in self._passed(symbol, router)]
+        mounts += [item for symbol in symbols for item in self._mounted.get((router.file, self._name(symbol)), ())]
+        if not mounts:  # a function that makes a router for another one: `def api(): return users(db)`
+            callers = self._graph.edges(symbols, CALLS, incoming=True).node.tolist() if symbols else ()
+            mounts = [item for caller in callers for item in self._mounted.get(caller, ())]
+        return mounts or list(self._mounted.get((router.file, ""), ()))
 
     def _passed(self, symbol: int, router: _Router) -> list[Item]:
         """The mounts of a function; mounts that pass another argument than the router's parameter are left out."""
         items = [item for item in self._mounted.get(symbol, ()) if self._tests[item.file] <= self._tests[router.file]]
         places = [_PLACE.search(item.row.target) for item in items]
-        if len({place and place[1] for place in places}) == 1:
+        if len({match and match[1] for match in places}) == 1:
             return items
         signature = self._symbols.symbol_rows([symbol])[symbol]["signature"]
         parameters = split(signature.partition(f"{self._name(symbol)}(")[2].rpartition(")")[0])
         own = {str(i) for i, text in enumerate(parameters) if re.match(rf"[&*$]*{re.escape(router.name)}\b", text)}
-        return [item for item, place in zip(items, places, strict=True) if not place or place[1] in own] or items
+        return [item for item, match in zip(items, places, strict=True) if not match or match[1] in own] or items
 
     def _unmounted(self, file: int, router: str) -> str:
         """The prefix of a router that nothing mounts."""
@@ -359,33 +359,33 @@ class Routes:
 
     def _enclosing(self, scope: int, handler: int) -> list[int]:
         """A symbol and the symbols around it. If attributes register the routes, the handler is used for the symbol."""
-        found: list[int] = []
+        symbols: list[int] = []
         scope = handler if handler >= 0 else scope
-        while scope >= 0 and len(found) < 20:
-            found.append(scope)
+        while scope >= 0 and len(symbols) < 20:
+            symbols.append(scope)
             row = self._symbols.symbol_rows([scope]).get(scope)
             parent = row["parent"] if row else None
             scope = -1 if parent is None else int(parent)
-        return found
+        return symbols
 
     @cached_property
     def _routers(self) -> dict[tuple[int, str], list[Item]]:
         """Maps (file, variable) to the registrations that describe the router in that variable."""
-        found: dict[tuple[int, str], list[Item]] = {}
+        routers: dict[tuple[int, str], list[Item]] = {}
         for item in self.items:
             if item.row.kind in ("router", "root", "base"):
-                found.setdefault((item.file, item.row.target), []).append(item)
-        return found
+                routers.setdefault((item.file, item.row.target), []).append(item)
+        return routers
 
     @cached_property
     def _mounted(self) -> dict[object, list[Item]]:
         """Maps what is mounted to its mounts: (file, variable), (file, "") for a whole file, or a function's number."""
-        found: dict[object, list[Item]] = {}
+        mounts: dict[object, list[Item]] = {}
         for item in self.items:
             if item.row.kind in _MOUNTS[:2]:
                 for key in self._children(item):
-                    found.setdefault(key, []).append(item)
-        return found
+                    mounts.setdefault(key, []).append(item)
+        return mounts
 
     def _children(self, item: Item) -> Iterator[object]:
         """Yield the keys in `_mounted` for what a mount mounts."""
@@ -393,17 +393,15 @@ class Routes:
         text = row.target.strip().removeprefix("&")
         if (string := _STRING.search(text)) is not None and string[1].endswith("/"):
             folder = self._folder(item)
-            yield from ((one, "") for one in self._of_file if self.path(one).startswith(folder) and one != file)
+            yield from ((f, "") for f in self._of_file if self.path(f).startswith(folder) and f != file)
             return
         if string is not None:
             if text[0] in "\"'" and "/" not in string[1] and not string[1].endswith(".php"):  # a module of Python
-                yield from (
-                    (one, "") for one in self._files_ending(string[1].replace(".", "/"), (".py", "/__init__.py"))
-                )
+                yield from ((f, "") for f in self._files_ending(string[1].replace(".", "/"), (".py", "/__init__.py")))
             elif string[1].endswith(".php"):
-                yield from ((one, "") for one in self._files_ending(string[1].lstrip("./"), ("",)))
+                yield from ((f, "") for f in self._files_ending(string[1].lstrip("./"), ("",)))
             else:
-                yield from ((one, "") for one in self._imports_on(file, row.line, string[1]))
+                yield from ((f, "") for f in self._imports_on(file, row.line, string[1]))
             return
         functions = [node for node in self._called(item) if node < self._first_file]
         yield from functions
@@ -420,7 +418,7 @@ class Routes:
                 yield from self._fields.get(last(rest), ())
         for where, bound in imported:
             member = rest.rpartition(".")[2] if rest else bound
-            yield where, member if any(one.row.router == member for one in self._of_file.get(where, ())) or (
+            yield where, member if any(f.row.router == member for f in self._of_file.get(where, ())) or (
                 where, member) in self._routers else ""  # fmt: skip
 
     def _folder(self, item: Item) -> str:
@@ -431,34 +429,34 @@ class Routes:
     @cached_property
     def _fields(self) -> dict[str, list[tuple[int, str]]]:
         """Maps the name of a field that holds a router to its (file, variable), unless several fields have the name."""
-        found: dict[str, list[tuple[int, str]]] = {}
+        fields: dict[str, list[tuple[int, str]]] = {}
         for file, name in self._routers:
             if re.match(r"(?:self|this)\.\w+$", name):
-                found.setdefault(last(name), []).append((file, name))
-        return {name: places for name, places in found.items() if len(places) == 1}
+                fields.setdefault(last(name), []).append((file, name))
+        return {name: places for name, places in fields.items() if len(places) == 1}
 
     @cached_property
     def _of_file(self) -> dict[int, list[Item]]:
-        found: dict[int, list[Item]] = {}
+        by_file: dict[int, list[Item]] = {}
         for item in self.items:
-            found.setdefault(item.file, []).append(item)
-        return found
+            by_file.setdefault(item.file, []).append(item)
+        return by_file
 
     def _files_ending(self, path: str, suffixes: Sequence[str]) -> list[int]:
-        wanted = tuple(f"/{path}{suffix}" for suffix in suffixes)
-        return [file for file in self._of_file if f"/{self._files[file][0]}".endswith(wanted)]
+        ends = tuple(f"/{path}{suffix}" for suffix in suffixes)
+        return [file for file in self._of_file if f"/{self._files[file][0]}".endswith(ends)]
 
     def _called(self, item: Item) -> list[int]:
         """The functions that a registration's line calls by the registered name; else the functions it registers."""
         name = last(item.row.target.partition("(")[0])
-        named = [node for node in self._targets(item, 0) if self._name(node) == name]
-        return named or (self._targets(item, ROUTE) if len(self._at[item.file, item.row.line]) == 1 else [])
+        nodes = [node for node in self._targets(item, 0) if self._name(node) == name]
+        return nodes or (self._targets(item, ROUTE) if len(self._at[item.file, item.row.line]) == 1 else [])
 
-    def _targets(self, item: Item, least: int) -> list[int]:
-        """The nodes called on a registration's line, by edges whose rule is `least` or a later one of `STEPS`."""
+    def _targets(self, item: Item, first_rule: int) -> list[int]:
+        """The nodes called on a registration's line, by edges whose rule is `first_rule` or a later one of `STEPS`."""
         edges = self._graph.edges([self._graph.caller(item.file, item.row.scope)], CALLS)
-        found = zip(edges.node.tolist(), edges.line.tolist(), (edges.step & ~np.uint8(AMBIGUOUS)).tolist(), strict=True)
-        return list(dict.fromkeys(node for node, line, step in found if line == item.row.line and step >= least))
+        calls = zip(edges.node.tolist(), edges.line.tolist(), (edges.step & ~np.uint8(AMBIGUOUS)).tolist(), strict=True)
+        return list(dict.fromkeys(node for node, line, step in calls if line == item.row.line and step >= first_rule))
 
     def handlers(self, item: Item) -> list[int]:
         """The nodes of the handlers that a registration registers."""
@@ -466,10 +464,10 @@ class Routes:
             return [item.row.symbol]
         if not item.row.target:
             return []
-        found = self._targets(item, ROUTE)
-        named = [node for node in found if self._name(node) == last(item.row.target)]
-        same = {one.row.target for one in self._at[item.file, item.row.line] if one.row.kind not in _MOUNTS}
-        return named or (found if len(same) == 1 else []) or self._variables(item)
+        nodes = self._targets(item, ROUTE)
+        matching = [node for node in nodes if self._name(node) == last(item.row.target)]
+        same = {other.row.target for other in self._at[item.file, item.row.line] if other.row.kind not in _MOUNTS}
+        return matching or (nodes if len(same) == 1 else []) or self._variables(item)
 
     def _variables(self, item: Item) -> list[int]:
         """The variable that a registration names, for a handler that was wrapped: `const show = caught(…)`."""
@@ -477,19 +475,19 @@ class Routes:
         files = [(file, bound) for file, bound in self._imported(item.file, head or name)] or [(item.file, "")]
         for file, bound in files:
             spans = definitions_in(self._symbols, file)
-            found = [span.number for span in spans if span.name == (name if head else bound or name)]
-            if found:
-                return found[:1]
+            numbers = [span.number for span in spans if span.name == (name if head else bound or name)]
+            if numbers:
+                return numbers[:1]
         # Rails: `GitHubController` with an acronym of the application's own answers what `github` routes to.
-        wanted = "." + item.row.target.replace("::", ".").lower()
+        suffix = "." + item.row.target.replace("::", ".").lower()
         rows = self._symbols.definitions_named(name, Filters()) if head else []
-        spelled = [row for row in rows if f".{row['qualified_name']}".replace("::", ".").lower().endswith(wanted)]
+        spelled = [row for row in rows if f".{row['qualified_name']}".replace("::", ".").lower().endswith(suffix)]
         return [row["symbol_number"] for row in spelled] if len(spelled) == 1 else []
 
     def registrations_of(self, node: int) -> list[tuple[Item, str]]:
         """(registration, full name) for each registration of a variable's value."""
         own = self._name(node)
-        items = [one for one in self.items if one.row.kind not in _MOUNTS and own and last(one.row.target) == own]
+        items = [reg for reg in self.items if reg.row.kind not in _MOUNTS and own and last(reg.row.target) == own]
         return [
             (item, name)
             for item in items
@@ -501,7 +499,7 @@ class Routes:
 
     def _imported(self, file: int, name: str) -> list[tuple[int, str]]:
         """(file, name in that file) for the files from which a name is imported; the name is "" for the whole file."""
-        found: list[tuple[int, str]] = []
+        imported: list[tuple[int, str]] = []
         if file not in self._imports:
             self._imports[file] = imports_in(self._symbols, file)
         for item in self._imports[file]:
@@ -511,20 +509,20 @@ class Routes:
             own = item.name if item.name not in ("*", "default") else ""
             for target in self._imports_on(file, item.line, own or item.module):
                 whole = own and self._stem(target) == own
-                found.append((target, "" if whole else own))
-        return found
+                imported.append((target, "" if whole else own))
+        return imported
 
     def _imports_on(self, file: int, line: int, name: str) -> list[int]:
         """The files that a line imports; of several files, the files whose stem is a module or name of the import."""
         edges = self._graph.edges([self._first_file + file], IMPORTS)
-        found = [
+        files = [
             int(node) - self._first_file
             for node, at in zip(edges.node, edges.line, strict=True)
             if int(at) == line and self._first_file <= node < self._first_lambda
         ]
         last = re.split(r"[./\\]", name.strip("./"))[-1]
-        called = [one for one in found if self._stem(one) in (name, last)]
-        return called or found
+        called = [number for number in files if self._stem(number) in (name, last)]
+        return called or files
 
     def _stem(self, file: int) -> str:
         """The module name of a file: its stem, or the folder's name for files such as `index.js`."""
@@ -537,20 +535,20 @@ class Routes:
     def matching(self, text: str) -> list[Route]:
         """The routes that a query such as `GET /checks/12` names, best first."""
         method, _, path = text.strip().rpartition(" ")
-        wanted = segments(path)
-        found: list[tuple[tuple[float, ...], str, Item]] = []
+        query = segments(path)
+        matches: list[tuple[tuple[float, ...], str, Item]] = []
         for item in self.items:
             if item.row.kind != "route" or self.is_of_test(item):
                 continue
             for name in self.full_names(item):
-                own, _, known = name.rpartition(" ")
+                own, _, pattern = name.rpartition(" ")
                 if own and method.upper() not in ("", "ANY", own):
                     continue
-                scores = [score for one in variants(known) if (score := alike(segments(one), wanted)) is not None]
+                scores = [score for match in variants(pattern) if (score := alike(segments(match), query)) is not None]
                 if scores:
-                    found.append(((*max(scores), float(own == method.upper())), name, item))
-        found.sort(key=lambda one: (tuple(-part for part in one[0]), one[2].file, one[2].row.line, one[1]))
-        best = [one for one in found if one[0][0] == found[0][0][0]]
+                    matches.append(((*max(scores), float(own == method.upper())), name, item))
+        matches.sort(key=lambda match: (tuple(-part for part in match[0]), match[2].file, match[2].row.line, match[1]))
+        best = [match for match in matches if match[0][0] == matches[0][0][0]]
         return [Route(name, item, tuple(self.handlers(item))) for _, name, item in best[:20]]
 
 
@@ -570,25 +568,25 @@ def handlers(snapshot: Snapshot, text: str) -> list[Row]:
 def answering(snapshot: Snapshot, text: str) -> list[tuple[Row, float]]:
     """(row, weight) of the functions that answer a path. For a function without a name, the row only has the enclosing
     unit and its kind."""
-    symbols, found = snapshot.symbols, dict[int, "Row"]()
+    symbols, row_of = snapshot.symbols, dict[int, "Row"]()
     for route in Routes(snapshot).matching(text):
         rows = symbols.symbol_rows([node for node in route.targets if node < snapshot.graph.n_symbols])
-        found.update({node: rows[node] for node in route.targets if node in rows and node not in found})
+        row_of.update({node: rows[node] for node in route.targets if node in rows and node not in row_of})
         file, row = route.item
         unit = None if row.target or row.symbol >= 0 else narrowest(symbols.chunks_of_file(file), row.line)
         if unit is not None:
-            found.setdefault(~unit, {"unit": unit, "kind": "function"})
-    return [(row, _LESS**rank) for rank, row in enumerate(found.values())]
+            row_of.setdefault(~unit, {"unit": unit, "kind": "function"})
+    return [(row, _LESS**rank) for rank, row in enumerate(row_of.values())]
 
 
 def with_routes(snapshot: Snapshot, text: str, answer: Answer) -> Answer:
     """The answer to a query such as `GET /checks/12`, completed with the routes that lead to its results."""
     routes = Routes(snapshot)
     matching = routes.matching(text)
-    named = [[node for node in route.targets if node < snapshot.graph.n_symbols] for route in matching]
-    known = [
-        (route, {one.id for one in names(snapshot.symbols, nodes).values()})
-        for route, nodes in zip(matching, named, strict=True)
+    targets = [[node for node in route.targets if node < snapshot.graph.n_symbols] for route in matching]
+    ids_of = [
+        (route, {r.id for r in names(snapshot.symbols, nodes).values()})
+        for route, nodes in zip(matching, targets, strict=True)
     ]
 
     def answers(result: Result, route: Route, ids: set[str]) -> bool:
@@ -597,8 +595,8 @@ def with_routes(snapshot: Snapshot, text: str, answer: Answer) -> Answer:
         return result.id in ids or (nameless and is_here and result.line <= row.line <= result.end_line)
 
     return replace(answer, results=tuple(
-        replace(one, routes=tuple(route.name for route, ids in known if answers(one, route, ids)))
-        for one in answer.results
+        replace(r, routes=tuple(route.name for route, ids in ids_of if answers(r, route, ids)))
+        for r in answer.results
     ))  # fmt: skip
 
 
@@ -610,19 +608,17 @@ def library_hooks(snapshot: Snapshot, types: Sequence[int]) -> dict[int, list[tu
         types: Numbers of types. Their bases in the repository count as well.
     """
     lineages = {type_: _lineage(snapshot.graph, [type_], set(), below=False) for type_ in types}
-    named = bases_of(snapshot.symbols, sorted({one for lineage in lineages.values() for one in lineage}))
-    files = {type_: snapshot.graph.file_of(type_) for type_ in named}
+    bases_by_type = bases_of(snapshot.symbols, sorted({t for lineage in lineages.values() for t in lineage}))
+    files = {type_: snapshot.graph.file_of(type_) for type_ in bases_by_type}
     imports = {file: imports_in(snapshot.symbols, file) for file in sorted(set(files.values()))}
     languages = [language for (language,) in snapshot.symbols.per_file("language")]
     direct = {
         type_: [
             hook for base in bases for hook in hooks_of(languages[files[type_]], _dotted(base, imports[files[type_]]))
         ]
-        for type_, bases in named.items()
+        for type_, bases in bases_by_type.items()
     }
-    return {
-        type_: [(one, hook) for one in lineage for hook in direct.get(one, ())] for type_, lineage in lineages.items()
-    }
+    return {type_: [(t, hook) for t in lineage for hook in direct.get(t, ())] for type_, lineage in lineages.items()}
 
 
 def _lineage(graph: GraphIndex, types: Sequence[int], without: set[int], *, below: bool) -> dict[int, None]:
@@ -631,7 +627,7 @@ def _lineage(graph: GraphIndex, types: Sequence[int], without: set[int], *, belo
     seen, level = dict.fromkeys(types), list(types)
     while level and len(seen) < _MOST_LINEAGE:
         near = graph.edges(level, INHERITS, incoming=below).node.tolist()
-        level = [one for one in dict.fromkeys(near) if one not in seen and one not in without and one < graph.n_symbols]
+        level = [t for t in dict.fromkeys(near) if t not in seen and t not in without and t < graph.n_symbols]
         seen.update(dict.fromkeys(level))
     return seen
 
@@ -649,8 +645,8 @@ def _dotted(name: str, imports: Sequence[Import]) -> str:
 
 def _value(signature: str) -> str | None:
     """The text that a signature assigns to a constant; None if it assigns no text, or a longer expression."""
-    found = _VALUE.match(signature) or _PATH_IN_CALL.match(signature)
-    return found["text"] if found and len(found["text"]) <= 100 else None
+    match = _VALUE.match(signature) or _PATH_IN_CALL.match(signature)
+    return match["text"] if match and len(match["text"]) <= 100 else None
 
 
 def last(name: str) -> str:
@@ -668,36 +664,33 @@ def variants(path: str) -> Iterable[str]:
     """A path with and without its optional parts: `/top(/page/:n)`."""
     if "(" not in path:
         return [path]
-    found = {path}
+    paths = {path}
     for _ in range(4):
-        found |= {
-            one[: m.start()] + other + one[m.end() :]
-            for one in found
-            if (m := _OPTIONAL.search(one))
-            for other in ("", m[1])
+        paths |= {
+            p[: m.start()] + other + p[m.end() :] for p in paths if (m := _OPTIONAL.search(p)) for other in ("", m[1])
         }
-    return sorted(one for one in found if "(" not in one)
+    return sorted(p for p in paths if "(" not in p)
 
 
-def alike(route: Sequence[str], wanted: Sequence[str]) -> tuple[float, ...] | None:
+def alike(route: Sequence[str], query: Sequence[str]) -> tuple[float, ...] | None:
     """The quality of a route's match with a path: (full name is known, equal segments, equal letters); else None."""
     whole = not route or not route[0].startswith(UNKNOWN)
     if not whole:
         route = route[1:]
-        if not route or len(wanted) < len(route):
+        if not route or len(query) < len(route):
             return None
-        wanted = wanted[len(wanted) - len(route) :]
-    elif wanted[:1] == [UNKNOWN]:
-        wanted = wanted[1:]
-        route = route[max(0, len(route) - len(wanted)) :]
-    if len(route) != len(wanted):
+        query = query[len(query) - len(route) :]
+    elif query[:1] == [UNKNOWN]:
+        query = query[1:]
+        route = route[max(0, len(route) - len(query)) :]
+    if len(route) != len(query):
         return None
     same, near = 0, 0.0
-    for one, other in zip(route, wanted, strict=True):
-        if one == other:
+    for segment, other in zip(route, query, strict=True):
+        if segment == other:
             same += 1
-        elif _PARAMETER.search(one):
-            near += 0.5 * (bool(_PARAMETER.search(other)) + (other.strip("<>{}:") in re.split(r"\W+", one)))
+        elif _PARAMETER.search(segment):
+            near += 0.5 * (bool(_PARAMETER.search(other)) + (other.strip("<>{}:") in re.split(r"\W+", segment)))
         else:
             return None
     return (float(same and whole), float(same), near)

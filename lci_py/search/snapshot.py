@@ -231,10 +231,10 @@ class Snapshot:
 
         if not self.manifest.is_complete:
             raise GraphPendingError
-        found = GraphIndex(self.shard("graph"))
-        if (found.n_symbols, found.n_files) != (self.numbering.total("symbols"), self.numbering.total("files")):
+        result = GraphIndex(self.shard("graph"))
+        if (result.n_symbols, result.n_files) != (self.numbering.total("symbols"), self.numbering.total("files")):
             raise DamagedIndexError("the graph was built from other files than the rest of the index")
-        return found
+        return result
 
     @cached_property
     def model_folder(self) -> ModelFolder:
@@ -317,17 +317,17 @@ def _mismatch(folder: ModelFolder, built: Mapping[str, Any], dimension: int | No
     """
     import shlex
 
-    found = folder.sha256[:12] if dimension is None else f"{dimension} dimensions"
-    asked = "" if folder.builtin else f" --model {shlex.quote(str(folder.path))}"
+    actual = folder.sha256[:12] if dimension is None else f"{dimension} dimensions"
+    option = "" if folder.builtin else f" --model {shlex.quote(str(folder.path))}"
     message = (
         f"the index was built with model {built.get('name')} ({str(built.get('sha256'))[:12]}, "
-        f"{built.get('dimension')} dimensions), this search asks for {folder.name} ({found})"
+        f"{built.get('dimension')} dimensions), this search asks for {folder.name} ({actual})"
     )
-    place = built.get("folder")
-    anew = f"run `lci index{asked}` to index anew"
-    if isinstance(place, str) and place and place != str(folder.path):
-        hint = f"run `lci search --model {shlex.quote(place)}` to search with the index's model, or {anew}"
-    elif place or folder.builtin:
+    model_path = built.get("folder")
+    anew = f"run `lci index{option}` to index anew"
+    if isinstance(model_path, str) and model_path and model_path != str(folder.path):
+        hint = f"run `lci search --model {shlex.quote(model_path)}` to search with the index's model, or {anew}"
+    elif model_path or folder.builtin:
         hint = anew  # the same folder or program, with other content
     else:
         hint = f"{anew}, or search without --model, LCI_MODEL and `model` in .lci.toml"
@@ -351,12 +351,12 @@ class Stage:
         self.ms += (time.perf_counter() - self._began) * 1e3
 
     def as_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"ms": self.ms}
+        fields: dict[str, Any] = {"ms": self.ms}
         if self.came is not None:
-            found["candidates_in"] = self.came
+            fields["candidates_in"] = self.came
         if self.left is not None:
-            found["candidates"] = self.left
-        return found
+            fields["candidates"] = self.left
+        return fields
 
 
 class Trace:
@@ -367,9 +367,9 @@ class Trace:
 
     def stage(self, name: str, came: int | None = None) -> Stage:
         """A stage to enter; `came`: the number of incoming candidates, if any. The times of several entries add up."""
-        found = self._stages.setdefault(name, Stage(came))
-        found.came = came
-        return found
+        result = self._stages.setdefault(name, Stage(came))
+        result.came = came
+        return result
 
     def add(self, name: str, ms: float, came: int | None = None, left: int | None = None) -> None:
         """Add a stage that was measured elsewhere, in milliseconds."""

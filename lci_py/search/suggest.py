@@ -22,16 +22,16 @@ _MOST_OFFERED = 200
 _MOST_ALIKE = 1_000
 
 
-def similar_paths(name: str, known: Sequence[str]) -> list[str]:
+def similar_paths(name: str, candidates: Sequence[str]) -> list[str]:
     """Paths similar to a wrong path, the most similar first. Without an equal file name, similar file names count."""
     from difflib import SequenceMatcher, get_close_matches
 
     names: dict[str, list[str]] = {}
-    for path in known:
+    for path in candidates:
         names.setdefault(path.rpartition("/")[2], []).append(path)
     last = name.rstrip("/").rpartition("/")[2]
     close = [last] if last in names else get_close_matches(last, names, MOST, _NEAR)
-    paths = [path for found in close for path in names[found]]
+    paths = [path for match in close for path in names[match]]
     matcher = SequenceMatcher(None, "", name, autojunk=False)
     scored = []
     for path in paths[:1000]:
@@ -55,7 +55,7 @@ def near_misses(symbols: SymbolicIndex, name: str) -> tuple[str, ...]:
             for row in rows[:_MOST_ALIKE]:
                 matcher.set_seq1(row["qualified_name"])
                 scored[row["qualified_name"]] = matcher.ratio()
-            return tuple(sorted(scored, key=lambda found: (-scored[found], found)))[:3]
+            return tuple(sorted(scored, key=lambda spelling: (-scored[spelling], spelling)))[:3]
     from lci_py.index.shards.symbol_queries import alike
 
     return tuple(alike(symbols, last))

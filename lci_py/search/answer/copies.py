@@ -42,30 +42,30 @@ class Folding:
         Args:
             ask: Returns the answer with a given number of results; a shorter answer is the head of a longer answer.
         """
-        asked = limit + 1  # one more shows whether there are more, since all others may be copies
+        count = limit + 1  # one more shows whether there are more, since all others may be copies
         while True:
-            answer = ask(asked)
+            answer = ask(count)
             results = self._without_copies(answer.results)
             if len(results) > limit or not answer.has_more:
                 break
-            asked *= 2
+            count *= 2
         total = answer.total if answer.has_more else len(results)
-        shown, more, degraded = tuple(results[:limit]), len(results) > limit, (*answer.degraded, *self.degraded())
-        return replace(answer, results=shown, total=total, has_more=more, degraded=degraded)
+        page, more, degraded = tuple(results[:limit]), len(results) > limit, (*answer.degraded, *self.degraded())
+        return replace(answer, results=page, total=total, has_more=more, degraded=degraded)
 
     def _without_copies(self, results: Sequence[Result]) -> list[Result]:
         """The results without copies of earlier results; each result names the other files with its content.
 
         A file that has changed since it was indexed does not count as a copy.
         """
-        kept: dict[object, Result] = {}
+        distinct: dict[object, Result] = {}
         for result in results:
             sha = "" if result.stale else self._sha(result.file)
             others = tuple(path for path in self._with_content(sha) if path != result.file) if sha else ()
             key = (sha, result.line, result.end_line, result.symbol) if others else result.id
-            if key not in kept:
-                kept[key] = replace(result, also_in=others) if others else result
-        return list(kept.values())
+            if key not in distinct:
+                distinct[key] = replace(result, also_in=others) if others else result
+        return list(distinct.values())
 
     def degraded(self) -> list[Degradation]:
         """The entries of `degraded` for the repositories that are missing from an answer."""

@@ -80,23 +80,23 @@ class LineMatcher:
         text = b"\n".join(lines)
         lower = text.lower()
         ends = list(accumulate(len(line) + 1 for line in lines))
-        places = {place for needle in self._needles for place in _lines_with(lower, needle, ends)}
-        matches = {place: self._in_line(lines[place]) for place in sorted(places)[:_MOST_LINES]}
+        places = {index for needle in self._needles for index in _lines_with(lower, needle, ends)}
+        matches = {index: self._in_line(lines[index]) for index in sorted(places)[:_MOST_LINES]}
         for phrase, needle in self._phrases:
-            for place in _lines_with(text, needle, ends):
-                if place >= phrases_from:
-                    start = lines[place].find(needle)
-                    matches.setdefault(place, []).append((start, start + len(needle), phrase))
-        return {place: matches[place] for place in sorted(matches) if matches[place]}
+            for index in _lines_with(text, needle, ends):
+                if index >= phrases_from:
+                    start = lines[index].find(needle)
+                    matches.setdefault(index, []).append((start, start + len(needle), phrase))
+        return {index: matches[index] for index in sorted(matches) if matches[index]}
 
     def _in_line(self, line: bytes) -> list[Match]:
-        found = []
+        matches = []
         for word in _WORD.finditer(line):
-            known = self._known.get(word.group())
-            if known is None:
-                known = self._known[word.group()] = tuple(self._in_word(word.group()))
-            found += [(word.start() + start, word.start() + end, key) for start, end, key in known]
-        return found
+            parts = self._known.get(word.group())
+            if parts is None:
+                parts = self._known[word.group()] = tuple(self._in_word(word.group()))
+            matches += [(word.start() + start, word.start() + end, key) for start, end, key in parts]
+        return matches
 
     def _in_word(self, word: bytes) -> Iterator[Match]:
         text = word.decode("utf-8", "replace")
@@ -111,12 +111,12 @@ class LineMatcher:
 
 def _lines_with(text: bytes, needle: bytes, ends: Sequence[int]) -> list[int]:
     """The indices of the first `_MOST_LINES` lines that contain the text `needle`."""
-    found: list[int] = []
+    indices: list[int] = []
     at = text.find(needle)
-    while at >= 0 and len(found) < _MOST_LINES:
-        found.append(place := bisect_right(ends, at))
-        at = text.find(needle, ends[place])
-    return found
+    while at >= 0 and len(indices) < _MOST_LINES:
+        indices.append(index := bisect_right(ends, at))
+        at = text.find(needle, ends[index])
+    return indices
 
 
 class ShownLines(NamedTuple):
@@ -133,8 +133,8 @@ def shown_rows(snapshot: Snapshot, units: Sequence[int], symbols: Mapping[int, i
     rows = snapshot.symbols.result_rows(units) if units else {}
     instead = {unit: symbols[unit] for unit in units if unit in symbols}
     if instead:
-        found = snapshot.symbols.symbol_rows(list(instead.values()))
-        rows.update((unit, found[number]) for unit, number in instead.items())
+        by_number = snapshot.symbols.symbol_rows(list(instead.values()))
+        rows.update((unit, by_number[number]) for unit, number in instead.items())
     return rows
 
 
@@ -144,7 +144,7 @@ def result(
     request: SearchRequest,
     view: View,
     score: float,
-    wanted: LineMatcher | None = None,
+    matcher: LineMatcher | None = None,
     at: int | None = None,
 ) -> Result:
     """Makes a result from an index row.
@@ -154,14 +154,14 @@ def result(
         request: Determines how many lines are shown.
         view: The view that found the row.
         score: The score in the unit of the mode.
-        wanted: Selects the lines to show; None shows the first lines.
+        matcher: Selects the lines to show; None shows the first lines.
         at: The first line of the row that contains a quoted phrase.
     """
     stale = snapshot.freshness.changed(row["file"])
     if not stale and _max_lines(snapshot, request) > 0:
         # The file may have changed since that check: the content that is shown decides.
         stale = snapshot.reader.digest(row["file"]) != snapshot.freshness.sha(row["file"])
-    shown = _shown_lines(snapshot, row, request, wanted, at, stale=stale)
+    excerpt = _shown_lines(snapshot, row, request, matcher, at, stale=stale)
     return Result(
         id=row["id"],
         file=row["file"],
@@ -172,10 +172,10 @@ def result(
         kind=row["kind"],
         language=row["language"],
         signature=_short_signature(row),
-        snippet=shown.text,
-        snippet_line=shown.start if shown.text and shown.start != row["line"] else None,
-        match_line=shown.match_line,
-        marks=shown.marks,
+        snippet=excerpt.text,
+        snippet_line=excerpt.start if excerpt.text and excerpt.start != row["line"] else None,
+        match_line=excerpt.match_line,
+        marks=excerpt.marks,
         mode_source=view,
         mode_score=score,
         stale=stale,
@@ -199,76 +199,76 @@ def _max_lines(snapshot: Snapshot, request: SearchRequest) -> int:
 
 
 def _shown_lines(
-    snapshot: Snapshot, row: Row, request: SearchRequest, wanted: LineMatcher | None, at: int | None, *, stale: bool
+    snapshot: Snapshot, row: Row, request: SearchRequest, matcher: LineMatcher | None, at: int | None, *, stale: bool
 ) -> ShownLines:
-    """The lines of a definition that match `wanted` best: the first lines, unless later lines match better."""
+    """The lines of a definition that match `matcher` best: the first lines, unless later lines match better."""
     own: int = row["line"]
-    most, context = _max_lines(snapshot, request), request.context
-    if most <= 0:
+    limit, context = _max_lines(snapshot, request), request.context
+    if limit <= 0:
         return ShownLines(own)
     first = min(own, own if row["first_line"] is None else row["first_line"], own if at is None else at)
     last = max(own, row["end_line"])
     if stale:
         chunks = _unchanged_chunks(snapshot, row)
-        around = [(begin, end) for begin, end in chunks if begin <= own <= end]
-        if not around:
+        surrounding = [(begin, end) for begin, end in chunks if begin <= own <= end]
+        if not surrounding:
             return ShownLines(own)  # these lines hold something else by now; showing them would be a lie
-        first, last = around[0]
+        first, last = surrounding[0]
     # Lines around the match are not only the definition's, as long as the file is what was indexed.
     before, after = context or (0, 0)
     begin, end = (first, last) if stale else (max(1, first - before), last + after)
     lines = snapshot.reader.some(row["file"], begin, end)
-    found = {} if wanted is None else wanted.found(lines, 0 if at is None else at - begin)
+    hits = {} if matcher is None else matcher.found(lines, 0 if at is None else at - begin)
     if context is None:
-        if at is None and begin + max(found, default=0) < own:
-            found = {}  # words of nothing but the comment above: what is shown is what it says that of
-        start = begin + (own - begin if wanted is None else _window(found, wanted, own - begin, lines, most))
-        stop = start + most
+        if at is None and begin + max(hits, default=0) < own:
+            hits = {}  # words of nothing but the comment above: what is shown is what it says that of
+        start = begin + (own - begin if matcher is None else _window(hits, matcher, own - begin, lines, limit))
+        stop = start + limit
     else:
-        inside = {place: line for place, line in found.items() if first <= begin + place <= last}
-        match = begin + (own - begin if wanted is None else _window(inside, wanted, own - begin, lines, 1))
+        inside = {index: line for index, line in hits.items() if first <= begin + index <= last}
+        match = begin + (own - begin if matcher is None else _window(inside, matcher, own - begin, lines, 1))
         start, stop = max(begin, match - before), match + after + 1
-    shown = lines[start - begin : stop - begin]
-    matches = [(place, found[start - begin + place]) for place in range(len(shown)) if start - begin + place in found]
+    texts = lines[start - begin : stop - begin]
+    matches = [(index, hits[start - begin + index]) for index in range(len(texts)) if start - begin + index in hits]
     return ShownLines(
         start,
-        "\n".join(line.decode("utf-8", "replace").removesuffix("\r") for line in shown),
+        "\n".join(line.decode("utf-8", "replace").removesuffix("\r") for line in texts),
         start + matches[0][0] if matches else None,
-        tuple(mark for place, line in matches for mark in _marks(place, shown[place], line)),
+        tuple(mark for index, line in matches for mark in _marks(index, texts[index], line)),
     )
 
 
 def _window(
-    found: Mapping[int, Sequence[Match]], wanted: LineMatcher, own: int, lines: Sequence[bytes], most: int
+    hits: Mapping[int, Sequence[Match]], matcher: LineMatcher, own: int, lines: Sequence[bytes], limit: int
 ) -> int:
-    """The index of the first of the `most` lines that, together with a definition's own line, match a query best.
+    """The index of the first of the `limit` lines that, together with a definition's own line, match a query best.
 
     The definition's own line is always shown above. So the lines that follow it are chosen unless other lines match
     better. Ties go to the lines with the best single line, then with the most matching lines, then to the first lines.
     Other forms of a word only break ties between lines that match the query's own words equally.
     """
-    keys = {place: {key for _, _, key in line} for place, line in found.items()}
-    weights = {place: wanted.weight(line)[0] for place, line in keys.items()}
+    keys = {index: {key for _, _, key in line} for index, line in hits.items()}
+    weights = {index: matcher.weight(line)[0] for index, line in keys.items()}
     above = keys.get(own, set())
 
     def score_of(places: Sequence[int]) -> tuple[int, int, int, int]:
-        words, others = wanted.weight(above.union(*(keys[place] for place in places)))
-        return words, max((weights[place] for place in places), default=0), others, len(places)
+        words, others = matcher.weight(above.union(*(keys[index] for index in places)))
+        return words, max((weights[index] for index in places), default=0), others, len(places)
 
     places = list(keys)
-    first = best = score_of([place for place in places if own <= place < own + most])
-    chosen = own
-    for i, place in enumerate(places):
-        here = [other for other in places[i : i + most] if other < place + most]
+    first = best = score_of([index for index in places if own <= index < own + limit])
+    start = own
+    for i, index in enumerate(places):
+        here = [other for other in places[i : i + limit] if other < index + limit]
         score = score_of(here)
-        if (score[0], score[2]) > (first[0], first[2]) and (chosen == own or score > best):
+        if (score[0], score[2]) > (first[0], first[2]) and (start == own or score > best):
             # One line more above, unless it says nothing; the others below.
-            room = place > 0 and here[-1] - place + 1 < most and _WORD.search(lines[place - 1])
-            best, chosen = score, min(place - 1 if room else place, len(lines) - most)
-    return max(chosen, 0) if chosen != own else own
+            room = index > 0 and here[-1] - index + 1 < limit and _WORD.search(lines[index - 1])
+            best, start = score, min(index - 1 if room else index, len(lines) - limit)
+    return max(start, 0) if start != own else own
 
 
-def _marks(place: int, line: bytes, matches: Sequence[Match]) -> Iterator[tuple[int, int, int]]:
+def _marks(index: int, line: bytes, matches: Sequence[Match]) -> Iterator[tuple[int, int, int]]:
     """Converts the matches in a line into (place, start, end), in characters; adjacent matches are merged."""
     spans: list[list[int]] = []
     for start, end, _ in sorted(matches):
@@ -278,8 +278,8 @@ def _marks(place: int, line: bytes, matches: Sequence[Match]) -> Iterator[tuple[
             spans.append([start, end])
     for start, end in spans:
         if not line.isascii():
-            start, end = (len(line[:place].decode("utf-8", "replace")) for place in (start, end))
-        yield place, start, end
+            start, end = (len(line[:index].decode("utf-8", "replace")) for index in (start, end))
+        yield index, start, end
 
 
 def _unchanged_chunks(snapshot: Snapshot, row: Row) -> list[tuple[int, int]]:
@@ -322,15 +322,15 @@ def contexts(snapshot: Snapshot, rows: Sequence[Row]) -> list[GraphContext]:
     """The graph context of each row. A function that constructs an object of a type is one of the type's callers."""
     if not rows:
         return []
-    found = _surroundings(snapshot, snapshot.graph, rows)
-    nodes = {node for lists in found for some, _ in lists.values() for node in some}
+    surroundings = _surroundings(snapshot, snapshot.graph, rows)
+    nodes = {node for lists in surroundings for some, _ in lists.values() for node in some}
     links = links_of(snapshot.symbols, snapshot.unit_table.paths, snapshot.graph, nodes)
     return [
         GraphContext(
             **{name: tuple(links[node] for node in some if node in links) for name, (some, _) in lists.items()},
             counts={name: count for name, (_, count) in lists.items()},
         )
-        for lists in found
+        for lists in surroundings
     ]
 
 
@@ -344,13 +344,13 @@ def _surroundings(snapshot: Snapshot, graph: GraphIndex, rows: Sequence[Row]) ->
     ]
     types = [node for node, row in zip(own, rows, strict=True) if row["kind"] in TYPE_KINDS]
     made_by: dict[int, list[int]] = {}
-    for constructor, around in constructors(snapshot.symbols, types).items() if types else ():
-        made_by.setdefault(around, []).append(constructor)
-    asked = [[node, *made_by.get(node, ())] for node in own]
-    within = [[*group, *(inner for node in group for inner in graph.lambdas_of(node))] for group in asked]
+    for constructor, type_ in constructors(snapshot.symbols, types).items() if types else ():
+        made_by.setdefault(type_, []).append(constructor)
+    groups = [[node, *made_by.get(node, ())] for node in own]
+    with_lambdas = [[*group, *(inner for node in group for inner in graph.lambdas_of(node))] for group in groups]
     into, out = (
-        _first_neighbours(graph, asked, files, incoming=True),
-        _first_neighbours(graph, within, files, incoming=False),
+        _first_neighbours(graph, groups, files, incoming=True),
+        _first_neighbours(graph, with_lambdas, files, incoming=False),
     )
     n = len(rows)
     return [
@@ -366,10 +366,10 @@ def _first_neighbours(
 
     from lci_py.types.edges import CALLS, IMPORTS
 
-    asked = [node for group in groups for node in group]
+    nodes = [node for group in groups for node in group]
     slots = np.array([*(i for i, group in enumerate(groups) for _ in group), *range(len(groups), 2 * len(groups))])
-    kinds = np.array([CALLS] * len(asked) + [IMPORTS] * len(files), np.uint8)
-    edges = graph.edges([*asked, *files], kinds, incoming=incoming)
+    kinds = np.array([CALLS] * len(nodes) + [IMPORTS] * len(files), np.uint8)
+    edges = graph.edges([*nodes, *files], kinds, incoming=incoming)
     size = graph.n_nodes
     keys = np.sort(slots[edges.origin] * size + edges.node)
     keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]  # not `unique`, which imports all of numpy.ma
@@ -382,23 +382,23 @@ def _first_neighbours(
 
 
 def links_of(
-    symbols: SymbolicIndex, paths: Sequence[str], graph: GraphIndex, wanted: Collection[int]
+    symbols: SymbolicIndex, paths: Sequence[str], graph: GraphIndex, nodes: Collection[int]
 ) -> dict[int, GraphLink]:
     """Maps each node in a context to the link to show for it, without nodes that no longer exist."""
-    found = {node: link for node in wanted if (link := graph.outside(node)) is not None}
-    wanted = [node for node in wanted if node not in found]
-    lambdas = {node: graph.lambda_at(node) for node in wanted if node >= graph.n_symbols + graph.n_files}
-    own = {node for node in wanted if node < graph.n_symbols}
-    named = names(symbols, sorted(own | {around for _, _, around in lambdas.values() if around >= 0}))
-    for node in wanted:
+    links = {node: link for node in nodes if (link := graph.outside(node)) is not None}
+    nodes = [node for node in nodes if node not in links]
+    lambdas = {node: graph.lambda_at(node) for node in nodes if node >= graph.n_symbols + graph.n_files}
+    own = {node for node in nodes if node < graph.n_symbols}
+    by_number = names(symbols, sorted(own | {enclosing for _, _, enclosing in lambdas.values() if enclosing >= 0}))
+    for node in nodes:
         if node in lambdas:
-            file, line, around = lambdas[node]
-            outer = f"{named[around].qualified_name}." if around in named else ""
-            found[node] = GraphLink(f"lambda:{paths[file]}:{line}", "<lambda>", paths[file], line, f"{outer}<lambda>")
+            file, line, enclosing = lambdas[node]
+            outer = f"{by_number[enclosing].qualified_name}." if enclosing in by_number else ""
+            links[node] = GraphLink(f"lambda:{paths[file]}:{line}", "<lambda>", paths[file], line, f"{outer}<lambda>")
         elif node >= graph.n_symbols:
             path = paths[node - graph.n_symbols]
-            found[node] = GraphLink(f"file:{path}", None, path, 1)
-        elif node in named:
-            one = named[node]
-            found[node] = GraphLink(one.id, one.name, paths[one.file], one.line, one.qualified_name)
-    return found
+            links[node] = GraphLink(f"file:{path}", None, path, 1)
+        elif node in by_number:
+            name = by_number[node]
+            links[node] = GraphLink(name.id, name.name, paths[name.file], name.line, name.qualified_name)
+    return links

@@ -43,10 +43,10 @@ class Structure:
     A key identifies a candidate: the id of a symbol here, the number of a unit (ranked code) in the other modes.
     """
 
-    def __init__(self, snapshot: Snapshot, filters: Filters, found: Sequence[Row]) -> None:
+    def __init__(self, snapshot: Snapshot, filters: Filters, rows: Sequence[Row]) -> None:
         """Takes the filters of the flags and of the query, and all results of the mode, by path and line."""
         self._snapshot, self.filters = snapshot, filters
-        self._ranks = {row["id"]: rank for rank, row in enumerate(found, 1)}
+        self._ranks = {row["id"]: rank for rank, row in enumerate(rows, 1)}
         self._rows: dict[str, Row] = {}
 
     def keys(self, path: str) -> set[Any]:
@@ -104,10 +104,10 @@ class _Units:
 class Single(_Units):
     """The modes dense and bm25, with their complete ranking."""
 
-    def __init__(self, snapshot: Snapshot, filters: Filters, found: SingleViewResult) -> None:
+    def __init__(self, snapshot: Snapshot, filters: Filters, result: SingleViewResult) -> None:
         """Takes the filters of the flags and of the query, and all results of the mode, to the last unit."""
-        super().__init__(snapshot, filters, found.allowed)
-        self._found = found
+        super().__init__(snapshot, filters, result.allowed)
+        self._found = result
 
     def best(self, keys: set[Any]) -> FileStanding:
         ranked, raw = self._found.ranked, self._found.raw
@@ -147,7 +147,7 @@ class Fusion(_Units):
 
     def best(self, keys: set[Any]) -> FileStanding:
         ranked = self._outcome.ranked
-        located = [found for key in keys if ranked is not None and (found := ranked.find(key)) is not None]
+        located = [standing for key in keys if ranked is not None and (standing := ranked.find(key)) is not None]
         if located:
             rank, item = min(located)
             return FileStanding(item.unit, rank + 1, item.score, item.steps, self._standings(item.unit))
@@ -160,24 +160,22 @@ class Fusion(_Units):
         return min(ranks, default=self._snapshot.n_units + 1)
 
     def _standings(self, unit: int) -> dict[View, Standing | None]:
-        found: dict[View, Standing | None] = {}
+        standings: dict[View, Standing | None] = {}
         for view in VIEWS:
             if (hit := self._outcome.hits[view].get(unit)) is not None:
-                found[view] = {"rank": hit.rank, "score": hit.score}
+                standings[view] = {"rank": hit.rank, "score": hit.score}
             elif (hit := self._complete_ranking(view).get(unit)) is not None:
-                found[view] = {"rank": hit.rank, "score": hit.score, "beyond": True}
+                standings[view] = {"rank": hit.rank, "score": hit.score, "beyond": True}
             else:
-                found[view] = None
-        return found
+                standings[view] = None
+        return standings
 
     def _rank_all(self, view: View) -> HitList:
         """A view's complete ranking, or only its candidates if the view has failed."""
         if view not in self._outcome.failed:
             with suppress(IndexError_):  # the answer says so already
-                found: HitList = getattr(self._snapshot, view).search(
-                    self._query, self._snapshot.n_units, self._allowed
-                )
-                return found
+                hits: HitList = getattr(self._snapshot, view).search(self._query, self._snapshot.n_units, self._allowed)
+                return hits
         return self._outcome.hits[view]
 
     def steps_at(self, rank: int) -> tuple[Step, ...]:
@@ -189,16 +187,16 @@ class Fusion(_Units):
             "bm25": no_word(self._query),
             "symbolic": "nothing in it is named like the query",
         }
-        found = []
+        result = []
         for view, standing in placed.views.items():
             if view in self._outcome.failed:
-                found.append(f"{view} failed")
+                result.append(f"{view} failed")
             elif standing is None:
-                found.append(without[view])
+                result.append(without[view])
             elif standing.get("beyond"):
                 pool = len(self._outcome.hits[view])
-                found.append(f"{view} has it at {standing['rank']:,}, behind the first {pool:,}")
-        return found
+                result.append(f"{view} has it at {standing['rank']:,}, behind the first {pool:,}")
+        return result
 
 
 #: What a mode gives to `search/explain/file.py`.

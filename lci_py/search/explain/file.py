@@ -57,13 +57,13 @@ def with_explanation(
     Raises:
         BadPathError: There is no such file, or it is not below the root.
     """
-    kept, snapshot.trace = snapshot.trace, Trace()  # what is looked up from here on is no part of the search
+    trace, snapshot.trace = snapshot.trace, Trace()  # what is looked up from here on is no part of the search
     try:
-        with kept.stage("explain_file"):
-            found = _fate(snapshot, request, answer, mode())
+        with trace.stage("explain_file"):
+            fate = _fate(snapshot, request, answer, mode())
     finally:
-        snapshot.trace = kept
-    return replace(answer, explain_file=found)
+        snapshot.trace = trace
+    return replace(answer, explain_file=fate)
 
 
 def _fate(snapshot: Snapshot, request: SearchRequest, answer: Answer, mode: Explainable) -> dict[str, Any]:
@@ -73,23 +73,23 @@ def _fate(snapshot: Snapshot, request: SearchRequest, answer: Answer, mode: Expl
         return {"file": path, "status": "not_indexed", "verdict": sentence, "reason": reason}
     if path in snapshot.freshness.sweep().gone:
         return {"file": path, "status": "not_indexed", "verdict": "gone since the index was made", "reason": "vanished"}
-    found: dict[str, Any] = {"file": path}
+    fate: dict[str, Any] = {"file": path}
     if snapshot.freshness.changed(path):
-        found["stale"] = True
+        fate["stale"] = True
     try:
         keys = mode.keys(path)
     except ValueError as error:
         raise DamagedIndexError(f"the symbolic shard lacks {path}") from error
     if not keys:
         what = "no symbol is defined in it" if answer.mode == "symbolic" else "it holds nothing to rank"
-        return {**found, "status": "empty", "verdict": what}
+        return {**fate, "status": "empty", "verdict": what}
     if stopped := stopping(mode, request, keys):
-        return {**found, "status": "filtered", "verdict": f"filtered out by {enumeration(stopped)}", "filters": stopped}
+        return {**fate, "status": "filtered", "verdict": f"filtered out by {enumeration(stopped)}", "filters": stopped}
     passing = keys & mode.passing(mode.filters) if mode.filters else keys
     holding = mode.holding(passing)
     if not holding:
-        return {**found, "status": "not_found", "verdict": "no line of it holds the quoted words letter for letter"}
-    return {**found, **_file_rank(answer, mode, mode.best(holding), path)}
+        return {**fate, "status": "not_found", "verdict": "no line of it holds the quoted words letter for letter"}
+    return {**fate, **_file_rank(answer, mode, mode.best(holding), path)}
 
 
 # --- the file itself ----------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def find_file(root: Path, table: FileTable, name: str) -> str:
     """
     if not name or "\0" in name:
         raise BadPathError("the name of the file is empty or holds a NUL", hint="--explain-file takes a file")
-    known = table.paths()
+    indexed = table.paths()
     inside = _spellings(root, name)
     if not inside:
         raise BadPathError(f"{name} is not a file below {root}", hint="name a file of this repository, or see --root")
@@ -115,9 +115,9 @@ def find_file(root: Path, table: FileTable, name: str) -> str:
         full = os.path.join(root, path)
         if os.path.isdir(full) and not os.path.islink(full):
             raise BadPathError(f"{name} is a folder", hint="name a file in it")
-        if path in known or os.path.lexists(full):
+        if path in indexed or os.path.lexists(full):
             return path
-    near = similar_paths(name, known)
+    near = similar_paths(name, indexed)
     hint = f"did you mean {enumeration(near, 'or')}?" if near else "paths start at the current folder, or at the root"
     raise BadPathError(f"there is no file {name}, in the index or beside it", hint=hint, near=near)
 
@@ -130,14 +130,14 @@ def _spellings(root: Path, name: str) -> list[str]:
         full = [here, real, *([] if os.path.isabs(name) else [os.path.normpath(os.path.join(root, name))])]
     except (OSError, ValueError):  # the current folder is gone
         full = [os.path.normpath(os.path.join(root, name))]
-    return list(dict.fromkeys(found for path in full if (found := from_root(root, path)) is not None))
+    return list(dict.fromkeys(inside for path in full if (inside := from_root(root, path)) is not None))
 
 
 def not_indexed(snapshot: Snapshot, path: str) -> tuple[str, str] | None:
     """Why a file is not indexed, as (word, sentence); None if it is indexed."""
-    known = next((item for item in snapshot.files.states() if item.path == path), None)
-    if known is not None:
-        return None if known.slot >= 0 else (known.reason, f"not indexed: {_IS.get(known.reason, known.reason)}")
+    state = next((item for item in snapshot.files.states() if item.path == path), None)
+    if state is not None:
+        return None if state.slot >= 0 else (state.reason, f"not indexed: {_IS.get(state.reason, state.reason)}")
     own = [name for name in path.split("/") if name in ALWAYS_SKIPPED]
     if own:
         return "own", f"not indexed: nothing in {own[0]} is"
@@ -164,13 +164,13 @@ def stopping(mode: Explainable, request: SearchRequest, keys: set[Any]) -> list[
     """The filters, as the user wrote them, that exclude all candidates of a file; [] if a candidate passes all."""
     if not mode.filters or keys & mode.passing(mode.filters):
         return []
-    given = {
+    flags = {
         field.name: getattr(mode.filters, field.name) for field in fields(Filters) if field.name != "changed_since"
     }
-    alone = [name for name, values in given.items() if values and not keys & mode.passing(Filters(**{name: values}))]
+    alone = [name for name, values in flags.items() if values and not keys & mode.passing(Filters(**{name: values}))]
     # No single filter need exclude everything: one class may have the kind, and another one the name.
-    names = alone or [name for name, values in given.items() if values]
-    return [written for name in names for written in _flag_words(name, given[name], request)]
+    names = alone or [name for name, values in flags.items() if values]
+    return [flag for name in names for flag in _flag_words(name, flags[name], request)]
 
 
 def _flag_words(name: str, values: Sequence[str], request: SearchRequest) -> list[str]:
@@ -189,14 +189,14 @@ def _file_rank(answer: Answer, mode: Explainable, placed: FileStanding, path: st
     """The content of `explain_file`: the rank of a file's best candidate, and a sentence why it is not higher."""
     row = mode.row(placed.key)
     best = {key: row[key] for key in ("id", "symbol", "qualified_name", "kind", "line")}
-    known = placed.rank is not None or any(placed.views.values())
-    found: dict[str, Any] = {"status": "", "verdict": "", **({"best": best} if known else {})}
+    has_score = placed.rank is not None or any(placed.views.values())
+    entry: dict[str, Any] = {"status": "", "verdict": "", **({"best": best} if has_score else {})}
     if placed.rank is not None:
-        found |= {"rank": placed.rank, "total": answer.total, "score": placed.score}
+        entry |= {"rank": placed.rank, "total": answer.total, "score": placed.score}
     ranked = [result for result in answer.results if result.via is None]
     if ranked:
-        found["last_shown"] = {"rank": len(ranked), "score": ranked[-1].mode_score}
-    found |= explanation(placed.steps, {view: standing for view, standing in placed.views.items() if standing})
+        entry["last_shown"] = {"rank": len(ranked), "score": ranked[-1].mode_score}
+    entry |= explanation(placed.steps, {view: standing for view, standing in placed.views.items() if standing})
     if any(result.file == path for result in ranked):
         status, verdict = "shown", f"shown at rank {placed.rank} of {answer.total:,}"
     elif any(result.file == path for result in answer.results):
@@ -207,7 +207,7 @@ def _file_rank(answer: Answer, mode: Explainable, placed: FileStanding, path: st
         reasons = _reasons(mode, placed, len(ranked), ranked[-1].mode_score if ranked else 0.0)
         status = "ranked"
         verdict = f"rank {placed.rank:,} of {answer.total:,}: {reasons}; `-n {placed.rank}` shows it"
-    return {**found, "status": status, "verdict": verdict}
+    return {**entry, "status": status, "verdict": verdict}
 
 
 def _unfound(mode: Explainable, placed: FileStanding) -> str:
@@ -215,29 +215,29 @@ def _unfound(mode: Explainable, placed: FileStanding) -> str:
     return f"not found: {'; '.join(reasons)}" if reasons else "its score is 0"
 
 
-def _reasons(mode: Explainable, placed: FileStanding, shown: int, last: float) -> str:
-    """A sentence that compares a candidate with the last shown result, whose rank is `shown` and whose score is `last`:
+def _reasons(mode: Explainable, placed: FileStanding, rank: int, last: float) -> str:
+    """A sentence that compares a candidate with the last shown result, whose rank is `rank` and whose score is `last`:
     `nothing from paths and names; the 10th has 1.21, it 0.84 after test took 0.40`.
     """
-    against = mode.steps_at(shown) if shown else ()
+    against = mode.steps_at(rank) if rank else ()
     if not against or placed.score == last:
-        return f"as good as the {_ordinal(shown)}; equal results are ordered by path and line"
-    own, theirs = _signals(placed.steps), _signals(against)
-    lacking = sorted(theirs.keys() - own.keys(), key=lambda name: (-theirs[name], name))
-    weaker = sorted(own.keys() & theirs.keys(), key=lambda name: (own[name] - theirs[name], name))
-    less = [f"{name} ({own[name]:.2f} to {theirs[name]:.2f})" for name in weaker if own[name] < theirs[name]]
+        return f"as good as the {_ordinal(rank)}; equal results are ordered by path and line"
+    own, other = _signals(placed.steps), _signals(against)
+    lacking = sorted(other.keys() - own.keys(), key=lambda name: (-other[name], name))
+    weaker = sorted(own.keys() & other.keys(), key=lambda name: (own[name] - other[name], name))
+    less = [f"{name} ({own[name]:.2f} to {other[name]:.2f})" for name in weaker if own[name] < other[name]]
     said = []
     if lacking:
         said.append(f"nothing from {enumeration(lacking[:3])}")
     if less and len(lacking) < 2:
         said.append(f"less from {enumeration(less[:2])}")
-    taken = [
+    penalties = [
         f"{_TOOK.get(step.name, step.name)} took {-step.adds:.2f}"
         for step in placed.steps
         if step.name != "behind" and step.adds <= _SEEN
     ]
-    after = f" after {enumeration(taken)}" if taken else ""
-    said.append(f"the {_ordinal(shown)} has {last:.2f}, it {placed.score:.2f}{after}")
+    after = f" after {enumeration(penalties)}" if penalties else ""
+    said.append(f"the {_ordinal(rank)} has {last:.2f}, it {placed.score:.2f}{after}")
     return "; ".join(said)
 
 

@@ -23,10 +23,10 @@ def explanation(steps: Iterable[Step], views: Mapping[View, Mapping[str, Any]]) 
 
 
 def _step(step: Step) -> dict[str, Any]:
-    found = step._asdict()
+    entry = step._asdict()
     if step.terms is None:
-        del found["terms"]
-    return found
+        del entry["terms"]
+    return entry
 
 
 def of_fused(outcome: Outcome, unit: int | None, item: FusedResult | None) -> dict[str, Any]:
@@ -48,34 +48,34 @@ def of_match(rank: int) -> dict[str, Any]:
 MATCH = (Step("match", "symbolic", 1.0, 1.0, 1.0),)
 
 
-def of_single(snapshot: Snapshot, found: SingleViewResult, units: Sequence[int]) -> list[dict[str, Any]]:
+def of_single(snapshot: Snapshot, result: SingleViewResult, units: Sequence[int]) -> list[dict[str, Any]]:
     """The `explain` of each unit that the mode dense or bm25 has found."""
-    view = found.ranked.view
-    shown = []
-    for unit, steps in zip(units, single_steps(snapshot, found, units), strict=True):
-        hit = found.raw.get(unit)
-        shown.append(explanation(steps, {} if hit is None else {view: {"rank": hit.rank, "score": hit.score}}))
-    return shown
+    view = result.ranked.view
+    explanations = []
+    for unit, steps in zip(units, single_steps(snapshot, result, units), strict=True):
+        hit = result.raw.get(unit)
+        explanations.append(explanation(steps, {} if hit is None else {view: {"rank": hit.rank, "score": hit.score}}))
+    return explanations
 
 
-def single_steps(snapshot: Snapshot, found: SingleViewResult, units: Sequence[int]) -> list[tuple[Step, ...]]:
+def single_steps(snapshot: Snapshot, result: SingleViewResult, units: Sequence[int]) -> list[tuple[Step, ...]]:
     """The summands of the score that each unit has in `found.ranked`."""
     from lci_py.search.ranking.evidence import SAME_FILE
     from lci_py.search.ranking.same_file import POOL, damping_steps
 
-    view, known = found.ranked.view, found.evidence
-    own = (_dense_steps if view == "dense" else _bm25_steps)(snapshot, found, units)
-    place = {unit: i for i, unit in enumerate(known.hits.units[: len(known.files)].tolist())}
-    head, files = known.ranked()
+    view, evidence = result.ranked.view, result.evidence
+    own = (_dense_steps if view == "dense" else _bm25_steps)(snapshot, result, units)
+    index_of = {unit: i for i, unit in enumerate(evidence.hits.units[: len(evidence.files)].tolist())}
+    head, files = evidence.ranked()
     depth = dict(zip(head.units[:POOL].tolist(), damping_steps(files[:POOL]).tolist(), strict=True))
     waterfalls = []
     for unit, steps in zip(units, own, strict=True):
-        if unit in place:
-            steps = _of_evidence(known, place[unit], steps)
-        score = found.ranked.score(unit)
+        if unit in index_of:
+            steps = _of_evidence(evidence, index_of[unit], steps)
+        score = result.ranked.score(unit)
         before = math.fsum(step.adds for step in steps)  # `sum` adds in another way from Python 3.12 on
         # The difference, not the product: views add up in single precision, and the sum must be the score.
-        if unit in known.hits and unit not in depth:  # its score is only brought below those of the head
+        if unit in evidence.hits and unit not in depth:  # its score is only brought below those of the head
             steps = [*steps, Step("behind", None, None, score / before if before else 1.0, score - before)]
         elif depth.get(unit):
             steps = [*steps, Step("same_file", None, None, SAME_FILE[view] ** depth[unit], score - before)]
@@ -83,12 +83,12 @@ def single_steps(snapshot: Snapshot, found: SingleViewResult, units: Sequence[in
     return waterfalls
 
 
-def _dense_steps(snapshot: Snapshot, found: SingleViewResult, units: Sequence[int]) -> list[list[Step]]:
+def _dense_steps(snapshot: Snapshot, result: SingleViewResult, units: Sequence[int]) -> list[list[Step]]:
     """The summands of the dense view for each unit: the cosine of its best chunk, and the matches of single tokens."""
     retriever = snapshot.dense
     waterfalls = []
     for unit in units:
-        cosine, coverage, late = retriever.parts(found.query, unit)
+        cosine, coverage, late = retriever.parts(result.query, unit)
         weight = 1 / (1 + late)
         steps = [Step("cosine", "dense", cosine, weight, cosine * weight)]
         if late:
@@ -97,11 +97,11 @@ def _dense_steps(snapshot: Snapshot, found: SingleViewResult, units: Sequence[in
     return waterfalls
 
 
-def _bm25_steps(snapshot: Snapshot, found: SingleViewResult, units: Sequence[int]) -> list[list[Step]]:
+def _bm25_steps(snapshot: Snapshot, result: SingleViewResult, units: Sequence[int]) -> list[list[Step]]:
     """The summands of the bm25 view for each unit: a step per field, with the value that each term adds."""
     from lci_py.search.retrievers import BM25_FIELDS
 
-    fields = snapshot.bm25.parts(found.query, units)
+    fields = snapshot.bm25.parts(result.query, units)
     waterfalls = []
     for i, unit in enumerate(units):
         steps = []
@@ -109,36 +109,36 @@ def _bm25_steps(snapshot: Snapshot, found: SingleViewResult, units: Sequence[int
             terms = {term: worth for term, worth in fields[name][i].items() if worth}
             value = math.fsum(terms.values())
             steps.append(Step(name, "bm25", value, weight, value * weight, terms))
-        alone = unit not in found.evidence.hits  # a place may hold nothing but the phrase
+        alone = unit not in result.evidence.hits  # a place may hold nothing but the phrase
         waterfalls.append([Step("phrase", "bm25", 1.0, 0.0, 0.0)] if alone else steps)
     return waterfalls
 
 
-def _of_evidence(known: Evidence, place: int, own: Sequence[Step]) -> list[Step]:
+def _of_evidence(evidence: Evidence, index: int, own: Sequence[Step]) -> list[Step]:
     """A unit's summands: those of the view (`own`, scaled to the mode's score), then the summands of the evidence.
 
     Args:
-        place: The index of the unit in the evidence (`known`).
+        index: The index of the unit in the evidence (`evidence`).
     """
-    view, scale = known.hits.view, known.scale
+    view, scale = evidence.hits.view, evidence.scale
     steps = [step._replace(weight=step.weight * scale, adds=step.adds * scale) for step in own]
-    for name, (weight, values) in known.added.items():
-        value = float(values[place])
+    for name, (weight, values) in evidence.added.items():
+        value = float(values[index])
         steps.append(Step(name, view, value, weight * scale, weight * scale * value))
     total = math.fsum(step.adds for step in steps)
-    for name, factors in known.factors.items():
-        factor = float(factors[place])
+    for name, factors in evidence.factors.items():
+        factor = float(factors[index])
         steps.append(Step(name, None, None, factor, total * (factor - 1)))
         total *= factor
-    for name, (weight, values) in known.spelled.items():
-        steps.append(Step(name, None, float(values[place]), weight, weight * float(values[place])))
+    for name, (weight, values) in evidence.spelled.items():
+        steps.append(Step(name, None, float(values[index]), weight, weight * float(values[index])))
     return steps
 
 
 # --- plans of the single modes, which plan nothing ----------------------------------------------------------------
 
 
-def single_plan(snapshot: Snapshot, found: SingleViewResult, request: SearchRequest) -> dict[str, Any]:
+def single_plan(snapshot: Snapshot, result: SingleViewResult, request: SearchRequest) -> dict[str, Any]:
     """The plan of the mode dense or bm25, as JSON: weights, the query's terms and phrases, the filters.
 
     Args:
@@ -158,16 +158,16 @@ def single_plan(snapshot: Snapshot, found: SingleViewResult, request: SearchRequ
     else:
         plan["weights"] = {**BM25_FIELDS, "stem": STEM["bm25"], "file": FILE}
         plan["factors"] = {"coverage": 1 - COVER, **FACTORS}
-        plan["terms"] = dict(found.query.terms)
-    plan["phrases"] = list(found.query.phrases)
-    plan["relaxed"] = found.relaxed
-    plan["spelled"] = {name: weight for name, (weight, _) in found.evidence.spelled.items()}
+        plan["terms"] = dict(result.query.terms)
+    plan["phrases"] = list(result.query.phrases)
+    plan["relaxed"] = result.relaxed
+    plan["spelled"] = {name: weight for name, (weight, _) in result.evidence.spelled.items()}
     return {**plan, "same_file": SAME_FILE[request.mode], "filters": filters_in_use(request.filters)}
 
 
-def symbolic_plan(request: SearchRequest, asked: Conditions) -> dict[str, Any]:
+def symbolic_plan(request: SearchRequest, conditions: Conditions) -> dict[str, Any]:
     """The plan of a structural query, as JSON: only filters, including those of the query."""
     from lci_py.search.query.plan import filters_in_use
 
-    plan = {"mode": request.mode, "views": ["symbolic"], "phrases": list(asked.phrases)}
-    return {**plan, "relaxed": asked.relaxed, "filters": filters_in_use(asked.filters)}
+    plan = {"mode": request.mode, "views": ["symbolic"], "phrases": list(conditions.phrases)}
+    return {**plan, "relaxed": conditions.relaxed, "filters": filters_in_use(conditions.filters)}

@@ -29,15 +29,15 @@ def calls_between(graph: GraphIndex, numbers: Mapping[str, int]) -> Calls:
     Args:
         numbers: Maps the id of each definition to its symbol number.
     """
-    found: dict[str, dict[str, bool]] = {id: {} for id in numbers}
+    calls: dict[str, dict[str, bool]] = {id: {} for id in numbers}
     ends = {number: id for id, number in numbers.items()}
     own = [(id, node) for id, number in numbers.items() for node in (number, *graph.lambdas_of(number))]
     edges = graph.edges([node for _, node in own], CALLS)
     for origin, node, step in zip(edges.origin.tolist(), edges.node.tolist(), edges.step.tolist(), strict=True):
         caller, callee = own[origin][0], ends.get(node)
         if callee is not None and callee != caller:
-            found[caller][callee] = found[caller].get(callee, True) and bool(step & AMBIGUOUS)
-    return found
+            calls[caller][callee] = calls[caller].get(callee, True) and bool(step & AMBIGUOUS)
+    return calls
 
 
 def flow(pieces: Sequence[Piece], calls: Calls) -> list[Piece]:
@@ -51,50 +51,50 @@ def flow(pieces: Sequence[Piece], calls: Calls) -> list[Piece]:
     before: dict[str, set[str]] = {file: set() for file in worth}
     for caller, callees in calls.items():
         for callee, unsure in callees.items():
-            one, other = file_of.get(caller), file_of.get(callee)
-            if one is not None and other is not None and one != other and not unsure:
-                before[other].add(one)
+            source, other = file_of.get(caller), file_of.get(callee)
+            if source is not None and other is not None and source != other and not unsure:
+                before[other].add(source)
     order: list[str] = []
-    left = sorted(worth, key=lambda file: (-worth[file], file))
-    while left:
+    remaining = sorted(worth, key=lambda file: (-worth[file], file))
+    while remaining:
         # Files in a circle: the worthiest is first.
-        following = next((file for file in left if before[file].isdisjoint(left)), left[0])
-        left.remove(following)
+        following = next((file for file in remaining if before[file].isdisjoint(remaining)), remaining[0])
+        remaining.remove(following)
         order.append(following)
-    place = {file: i for i, file in enumerate(order)}
-    return sorted(pieces, key=lambda piece: (place[piece.file], piece.line, -piece.end_line, piece.id))
+    rank = {file: i for i, file in enumerate(order)}
+    return sorted(pieces, key=lambda piece: (rank[piece.file], piece.line, -piece.end_line, piece.id))
 
 
 def chains_of(pieces: Sequence[Piece], calls: Calls) -> tuple[tuple[Link, ...], ...]:
     """The chains of calls among the pieces with code, the best chains first; no call is in two chains."""
-    shown = {piece.id: piece for piece in pieces if piece.lines}
+    with_code = {piece.id: piece for piece in pieces if piece.lines}
     used: set[tuple[str, str]] = set()
-    found = []
+    chains = []
     for _ in range(_CHAINS):
         best: list[str] = []
         value = 0.0
-        for start in sorted(shown, key=lambda id: (-shown[id].worth, id)):
-            chain = _longest(start, shown, calls, used)
-            own = sum(shown[id].worth for id in chain)
+        for start in sorted(with_code, key=lambda id: (-with_code[id].worth, id)):
+            chain = _longest(start, with_code, calls, used)
+            own = sum(with_code[id].worth for id in chain)
             if len(chain) > 1 and own > value + 1e-9:
                 best, value = chain, own
         if not best:
             break
         used |= set(itertools.pairwise(best))
-        links = [Link(shown[best[0]].qualified_name, False)]
+        links = [Link(with_code[best[0]].qualified_name, False)]
         for caller, callee in itertools.pairwise(best):
-            links.append(Link(shown[callee].qualified_name, calls[caller][callee]))
-        found.append(tuple(links))
-    return tuple(found)
+            links.append(Link(with_code[callee].qualified_name, calls[caller][callee]))
+        chains.append(tuple(links))
+    return tuple(chains)
 
 
-def _longest(start: str, shown: Mapping[str, Piece], calls: Calls, used: set[tuple[str, str]]) -> list[str]:
+def _longest(start: str, with_code: Mapping[str, Piece], calls: Calls, used: set[tuple[str, str]]) -> list[str]:
     """The chain of calls from the piece `start`, which continues with the best callee that is not yet in the chain."""
     chain = [start]
     while len(chain) < _LONG:
         here = chain[-1]
-        further = [id for id in calls.get(here, ()) if id in shown and id not in chain and (here, id) not in used]
+        further = [id for id in calls.get(here, ()) if id in with_code and id not in chain and (here, id) not in used]
         if not further:
             break
-        chain.append(max(further, key=lambda id: (not calls[here][id], shown[id].worth, id)))
+        chain.append(max(further, key=lambda id: (not calls[here][id], with_code[id].worth, id)))
     return chain

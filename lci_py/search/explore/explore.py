@@ -66,34 +66,34 @@ class _Work:
                 "no indexed code is at this location", hint="give a question in words, or the line of a definition"
             )
         words = read_text(read_fields(text, request.filters)[0]) if text else None
-        wanted = LineMatcher(words.terms, words.phrases, words.forms) if words else LineMatcher(())
+        matcher = LineMatcher(words.terms, words.phrases, words.forms) if words else LineMatcher(())
         worth = self._worth(text)
         message = None
         if self._outcome is not None and not units:
-            message = question_units.pasted_message(self._snapshot, self._present, self._outcome, wanted)
+            message = question_units.pasted_message(self._snapshot, self._present, self._outcome, matcher)
         weighed = self._weigh_units(worth, units, message)
         rows = self._snapshot.symbols.result_rows(weighed.units) if weighed.units else {}
-        given = {one.unit: one for one in (message.uses if message else units)}
-        pieces = self._pieces(weighed, rows, given)
+        named_units = {item.unit: item for item in (message.uses if message else units)}
+        pieces = self._pieces(weighed, rows, named_units)
         if message is not None:
-            pieces = [one._replace(excerpts=question_units.excerpts_of(one.piece)) for one in pieces]
+            pieces = [item._replace(excerpts=question_units.excerpts_of(item.piece)) for item in pieces]
             pieces = [*self._constants(message.constants), *pieces]
-        states = spend(pieces, wanted, request.max_tokens)
-        left = request.offset
-        while left and states:  # drop what earlier answers have shown
-            shown = list(dict.fromkeys(piece.id for piece in states))[:left]
-            left -= len(shown)
-            pieces = [one for one in pieces if one.piece.id not in shown]
-            states = spend(pieces, wanted, request.max_tokens, all_of_it=True)
+        states = spend(pieces, matcher, request.max_tokens)
+        skip = request.offset
+        while skip and states:  # drop what earlier answers have shown
+            skipped_ids = list(dict.fromkeys(piece.id for piece in states))[:skip]
+            skip -= len(skipped_ids)
+            pieces = [item for item in pieces if item.piece.id not in skipped_ids]
+            states = spend(pieces, matcher, request.max_tokens, all_of_it=True)
         units_of = {row["id"]: unit for unit, row in rows.items()}
         bought = {piece.id: piece for piece in states}
-        modes = {id: self._view(units_of[id]) for id, one in bought.items() if one.role == "match"}
+        modes = {id: self._view(units_of[id]) for id, item in bought.items() if item.role == "match"}
         states = [piece._replace(mode=modes.get(piece.id, "")) for piece in states]
         numbers = {row["id"]: int(row["symbol_number"]) for row in rows.values() if row["symbol_number"] is not None}
         final = {piece.id: piece for piece in states}
         calls = calls_between(self._graph, {id: numbers[id] for id in final if id in numbers})
         ordered = flow(list(final.values()), calls)
-        left_out = tuple(one.piece for one in pieces if one.piece.id not in final)
+        left_out = tuple(item.piece for item in pieces if item.piece.id not in final)
         return ExploreAnswer(
             request, tuple(ordered), chains_of(ordered, calls), index_info(self._snapshot), left_out, len(pieces),
             self._search.degraded if self._search else (), self._confidence(units), tuple(states),
@@ -116,35 +116,35 @@ class _Work:
             from lci_py.search.navigate.affected import affected
             from lci_py.types.affected import AffectedRequest
 
-            found = affected(snapshot, AffectedRequest(request.revision, filters=request.filters))
-            changed = [(one.place.file, one.place.line) for one in found.changed if one.place.symbol is not None]
-            tests = [(one.place.file, one.place.line) for one in found.tests[:_NAMES]]
-            callers = [(one.place.file, one.place.line) for one in found.callers[:_NAMES]]
+            answer = affected(snapshot, AffectedRequest(request.revision, filters=request.filters))
+            changed = [(item.place.file, item.place.line) for item in answer.changed if item.place.symbol is not None]
+            tests = [(item.place.file, item.place.line) for item in answer.tests[:_NAMES]]
+            callers = [(item.place.file, item.place.line) for item in answer.callers[:_NAMES]]
             return [
                 *question_units.places(snapshot, changed, weigh.NAMED, "changed"),
                 *question_units.places(snapshot, callers, 0.3, "caller"),
                 *question_units.places(snapshot, tests, 0.25, "test"),
             ]
-        given = question_units.places(snapshot, request.places, weigh.NAMED)
+        units = question_units.places(snapshot, request.places, weigh.NAMED)
         return (
-            given
+            units
             or question_units.units_at_frames(snapshot, request.question, request.filters, weigh.NAMED)
             or question_units.handlers(snapshot, request.question.strip(), weigh.NAMED)
         )
 
     def _names(self, units: Sequence[NamedUnit]) -> list[str]:
-        rows = self._snapshot.symbols.result_rows([one.unit for one in units[:_NAMES]])
+        rows = self._snapshot.symbols.result_rows([unit.unit for unit in units[:_NAMES]])
         return [row["symbol"] for row in rows.values() if row["symbol"]]
 
     def _worth(self, text: str) -> dict[int, float]:
         """Searches for a text, and maps each unit found to the probability that it belongs to the answer."""
         if not text:
             return {}
-        found = multiview(self._snapshot, SearchRequest(text, "multiview", 1, self._request.filters, snippet=0))
-        self._search = found.answer
-        if found.merged is None:
+        result = multiview(self._snapshot, SearchRequest(text, "multiview", 1, self._request.filters, snippet=0))
+        self._search = result.answer
+        if result.merged is None:
             return {}
-        self._outcome = outcome = found.merged.outcome
+        self._outcome = outcome = result.merged.outcome
         return weigh.lift_callees(outcome, self._table, self._graph, weigh.of_outcome(outcome, self._table))
 
     def _weigh_units(
@@ -152,10 +152,10 @@ class _Work:
     ) -> UnitProbabilities:
         mask = allowed_units(self._snapshot, self._request.filters)
         if message is not None:
-            worth = dict.fromkeys(message.units, weigh.NAMED) | {one.unit: one.worth for one in message.uses}
+            worth = dict.fromkeys(message.units, weigh.NAMED) | {item.unit: item.worth for item in message.uses}
         elif units:
             worth = {unit: value / 2 for unit, value in worth.items()}
-            worth |= {one.unit: one.worth for one in units}
+            worth |= {item.unit: item.worth for item in units}
         weighed = weigh.with_neighbours(self._graph, self._table, worth)
         if mask is None and message is None:
             return weighed
@@ -180,31 +180,31 @@ class _Work:
     def _pieces(
         self, weighed: UnitProbabilities, rows: Mapping[int, Row], units: Mapping[int, NamedUnit]
     ) -> list[Open]:
-        found = []
+        pieces = []
         for unit, worth in zip(weighed.units, weighed.worth, strict=True):
             row = rows[unit]
             if row["symbol_number"] is None:
                 continue
-            way, one = weighed.ways.get(unit), units.get(unit)
+            way, spot = weighed.ways.get(unit), units.get(unit)
             via = rows.get(way.unit) if way is not None else None
-            role = one.role if one is not None else way.role if way is not None and via is not None else "match"
+            role = spot.role if spot is not None else way.role if way is not None and via is not None else "match"
             if role == "caller" and row["test"]:
                 role = "test"
-            led = one is None and way is not None and via is not None
+            led = spot is None and way is not None and via is not None
             piece = self._open(row, role, worth)
             if piece is None:
                 continue
             if led and way and via:
                 leading = piece.piece._replace(via=via["qualified_name"] or "", edge=way.edge, ambiguous=way.ambiguous)
                 piece = piece._replace(piece=leading)
-            elif one is not None and one.via:
-                piece = piece._replace(piece=piece.piece._replace(via=one.via, edge="reference"))
-            found.append(piece)
-        return found
+            elif spot is not None and spot.via:
+                piece = piece._replace(piece=piece.piece._replace(via=spot.via, edge="reference"))
+            pieces.append(piece)
+        return pieces
 
     def _constants(self, rows: Sequence[Row]) -> list[Open]:
         pieces = (self._open(row, "named", weigh.NAMED) for row in rows)
-        return [one for one in pieces if one is not None]
+        return [piece for piece in pieces if piece is not None]
 
     def _open(self, row: Row, role: PieceRole, worth: float) -> Open | None:
         """The candidate piece that shows the definition of a row; None if the file no longer has it."""

@@ -50,18 +50,18 @@ class NamedUnit(NamedTuple):
 
 
 def places(
-    snapshot: Snapshot, given: Sequence[tuple[str, int]], worth: float, role: PieceRole = "named"
+    snapshot: Snapshot, locations: Sequence[tuple[str, int]], worth: float, role: PieceRole = "named"
 ) -> list[NamedUnit]:
-    """The units around the (path, line) pairs in `given`, in the same order; for each line the innermost unit."""
+    """The units around the (path, line) pairs in `locations`, in the same order; for each line the innermost unit."""
     paths = {path: number for number, path in enumerate(snapshot.symbols.paths())}
-    chunks = {path: snapshot.symbols.chunks_of_file(paths[path]) for path, _ in given if path in paths}
-    return _places_of((narrowest(chunks[path], line) for path, line in given if path in chunks), worth, role)
+    chunks = {path: snapshot.symbols.chunks_of_file(paths[path]) for path, _ in locations if path in paths}
+    return _places_of((narrowest(chunks[path], line) for path, line in locations if path in chunks), worth, role)
 
 
 def units_at_frames(snapshot: Snapshot, text: str, filters: Filters, worth: float) -> list[NamedUnit]:
     """The units at the frames of a stack trace or a log, the deepest first."""
     return _places_of(
-        (place.row["unit"] for place in partial_names.places(snapshot, text, filters, certain=True)), worth, "named"
+        (frame.row["unit"] for frame in partial_names.places(snapshot, text, filters, certain=True)), worth, "named"
     )
 
 
@@ -76,7 +76,7 @@ def handlers(snapshot: Snapshot, text: str, worth: float) -> list[NamedUnit]:
 
 def _places_of(units: Iterable[int | None], worth: float, role: PieceRole) -> list[NamedUnit]:
     distinct = [unit for unit in dict.fromkeys(units) if unit is not None]
-    return [NamedUnit(unit, role, round(worth * _LESS**place, 6)) for place, unit in enumerate(distinct)]
+    return [NamedUnit(unit, role, round(worth * _LESS**rank, 6)) for rank, unit in enumerate(distinct)]
 
 
 # --- a message ----------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ class Message(NamedTuple):
         return way.role == "caller" and way.unit in self.helpers
 
 
-def pasted_message(snapshot: Snapshot, present: PresentFiles, outcome: Outcome, wanted: LineMatcher) -> Message | None:
+def pasted_message(snapshot: Snapshot, present: PresentFiles, outcome: Outcome, matcher: LineMatcher) -> Message | None:
     """The code outside of tests that contains nearly all of the question word for word. None if there is no such code,
     or so much of it that the text is a common phrase.
     """
@@ -105,17 +105,17 @@ def pasted_message(snapshot: Snapshot, present: PresentFiles, outcome: Outcome, 
     if candidates is None or "verbatim" not in candidates.signals:
         return None
     units = candidates.units[candidates.signals["verbatim"] >= _STATED]
-    found: list[int] = units[~table.is_text[units] & ~table.is_test[units]].tolist()
-    if not 0 < len(found) <= _MOST:
+    quoting: list[int] = units[~table.is_text[units] & ~table.is_test[units]].tolist()
+    if not 0 < len(quoting) <= _MOST:
         return None
-    rows = snapshot.symbols.result_rows(found)
-    found = [unit for unit in found if _is_quoted(present, rows[unit], wanted)]
-    blocks = [rows[unit] for unit in found if rows[unit]["symbol_number"] is None]
-    constants = [row for block in blocks for row in _constant(snapshot, present, block, wanted)]
-    valued = [rows[unit] for unit in found if rows[unit]["kind"] in VALUED_KINDS]
+    rows = snapshot.symbols.result_rows(quoting)
+    quoting = [unit for unit in quoting if _is_quoted(present, rows[unit], matcher)]
+    blocks = [rows[unit] for unit in quoting if rows[unit]["symbol_number"] is None]
+    constants = [row for block in blocks for row in _constant(snapshot, present, block, matcher)]
+    valued = [rows[unit] for unit in quoting if rows[unit]["kind"] in VALUED_KINDS]
     uses = [use for constant in (*constants, *valued) for use in _uses(snapshot, constant)]
-    helpers = frozenset(unit for unit in found if rows[unit]["end_line"] - rows[unit]["line"] < _HELPER)
-    own = [unit for unit in found if table.symbol[unit] >= 0]
+    helpers = frozenset(unit for unit in quoting if rows[unit]["end_line"] - rows[unit]["line"] < _HELPER)
+    own = [unit for unit in quoting if table.symbol[unit] >= 0]
     return Message(own, helpers, constants, uses) if own or constants else None
 
 
@@ -128,34 +128,34 @@ def excerpts_of(piece: Piece) -> int | None:
     return len(EXCERPTS) if piece.end_line - piece.line > _LONG else None
 
 
-def _is_quoted(present: PresentFiles, row: Row, wanted: LineMatcher) -> bool:
+def _is_quoted(present: PresentFiles, row: Row, matcher: LineMatcher) -> bool:
     """Whether the line with most of the question's words contains a literal. Otherwise the line is a comment, and the
     question is about the subject of that comment.
     """
     lines = (present.lines(row["file"]) or [])[row["line"] - 1 : row["end_line"]]
-    said = {number: wanted.weight({key for _, _, key in line}) for number, line in wanted.found(lines).items()}
-    most = max(said.values(), default=None)
-    best = [lines[number] for number, weight in said.items() if weight == most]
+    said = {number: matcher.weight({key for _, _, key in line}) for number, line in matcher.found(lines).items()}
+    highest = max(said.values(), default=None)
+    best = [lines[number] for number, weight in said.items() if weight == highest]
     return any(any(q in line for q in _QUOTES) and not any(q in line for q in _DOCSTRING) for line in best)
 
 
-def _constant(snapshot: Snapshot, present: PresentFiles, block: Row, wanted: LineMatcher) -> list[Row]:
+def _constant(snapshot: Snapshot, present: PresentFiles, block: Row, matcher: LineMatcher) -> list[Row]:
     """The definition in a block (code between functions) with the most words of the message; [] if none has any."""
     lines = present.lines(block["file"]) or []
     best: list[Row] = []
-    most = (0, 0)
+    highest = (0, 0)
     for row in snapshot.symbols.in_files([block["file"]]):
         if block["line"] <= row["line"] and row["end_line"] <= block["end_line"]:
-            matches = wanted.found(lines[row["line"] - 1 : row["end_line"]])
-            said = wanted.weight({key for line in matches.values() for _, _, key in line})
-            if said > most:
-                best, most = [row], said
+            matches = matcher.found(lines[row["line"] - 1 : row["end_line"]])
+            said = matcher.weight({key for line in matches.values() for _, _, key in line})
+            if said > highest:
+                best, highest = [row], said
     return best
 
 
 def _uses(snapshot: Snapshot, constant: Row) -> list[NamedUnit]:
     """The definitions that refer to a constant."""
     request = GraphRequest(constant["qualified_name"], limit=_USES, roles=("reference", "call"))
-    found = references(snapshot, request).references
-    units = places(snapshot, [(one.file, one.line) for one in found], _USE, "caller")
-    return [one._replace(via=constant["symbol"]) for one in units]
+    uses = references(snapshot, request).references
+    units = places(snapshot, [(item.file, item.line) for item in uses], _USE, "caller")
+    return [item._replace(via=constant["symbol"]) for item in units]

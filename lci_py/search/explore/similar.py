@@ -85,9 +85,9 @@ def _runs(tokens: Sequence[str], size: int) -> Counter[tuple[str, ...]]:
     return Counter(zip(*(tokens[start:] for start in range(size)), strict=False))
 
 
-def _dice(one: Counter[tuple[str, ...]], other: Counter[tuple[str, ...]]) -> float:
-    total = one.total() + other.total()
-    return 2 * (one & other).total() / total if total else 0.0
+def _dice(runs: Counter[tuple[str, ...]], other: Counter[tuple[str, ...]]) -> float:
+    total = runs.total() + other.total()
+    return 2 * (runs & other).total() / total if total else 0.0
 
 
 def similar(snapshot: Snapshot, request: SimilarRequest) -> SimilarAnswer:
@@ -100,27 +100,27 @@ def similar(snapshot: Snapshot, request: SimilarRequest) -> SimilarAnswer:
     present = PresentFiles(snapshot)
     own = None if request.code else _target(snapshot, present, request)
     code = request.code if own is None else _code(present, own)
-    mine = text_of(code)
+    text = text_of(code)
     meaning = snapshot.dense.like(code)
-    found = []
+    results = []
     for unit, other in _candidates(snapshot, present, request, code, meaning):
         if own is not None and own.file == other.file and own.line <= other.end_line and other.line <= own.end_line:
             continue  # itself, a part of it, or what it is a part of
         stale = present.stale(other.file)
-        found.append(_likeness(mine, text_of(_code(present, other)), other, float(meaning[unit]), stale=stale))
-    found = [one for one in found if one.score >= _ALIKE]
-    found.sort(key=lambda one: (-one.score, one.file, one.line))
-    shown = found[request.offset : request.offset + request.limit]
-    return SimilarAnswer(request, tuple(shown), len(found), index_info(snapshot))
+        results.append(_likeness(text, text_of(_code(present, other)), other, float(meaning[unit]), stale=stale))
+    results = [result for result in results if result.score >= _ALIKE]
+    results.sort(key=lambda result: (-result.score, result.file, result.line))
+    page = results[request.offset : request.offset + request.limit]
+    return SimilarAnswer(request, tuple(page), len(results), index_info(snapshot))
 
 
-def _likeness(mine: Text, other: Text, found: Definition, meaning: float, *, stale: bool) -> Likeness:
-    words = 2 * len(mine.words & other.words) / max(1, len(mine.words) + len(other.words))
-    same, shape = _dice(mine.runs, other.runs), _dice(mine.shapes, other.shapes)
-    twin = min(mine.size, other.size) >= _LEAST and (same >= _SAME or (shape >= _SHAPED and words >= _WORDED))
+def _likeness(text: Text, other: Text, d: Definition, meaning: float, *, stale: bool) -> Likeness:
+    words = 2 * len(text.words & other.words) / max(1, len(text.words) + len(other.words))
+    same, shape = _dice(text.runs, other.runs), _dice(text.shapes, other.shapes)
+    twin = min(text.size, other.size) >= _LEAST and (same >= _SAME or (shape >= _SHAPED and words >= _WORDED))
     return Likeness(
-        found.id, found.qualified_name, found.kind, found.file, found.line, found.end_line, found.language,
-        found.signature, round((meaning + words + same + shape) / 4, 4), round(meaning, 4), round(words, 4),
+        d.id, d.qualified_name, d.kind, d.file, d.line, d.end_line, d.language,
+        d.signature, round((meaning + words + same + shape) / 4, 4), round(meaning, 4), round(words, 4),
         round(same, 4), round(shape, 4), twin, stale,
     )  # fmt: skip
 
@@ -128,23 +128,25 @@ def _likeness(mine: Text, other: Text, found: Definition, meaning: float, *, sta
 def _target(snapshot: Snapshot, present: PresentFiles, request: SimilarRequest) -> Definition:
     if request.place is not None:
         path, line = request.place
-        if (found := innermost(present.definitions(path), line)) is None:
+        if (definition := innermost(present.definitions(path), line)) is None:
             near = similar_paths(path, snapshot.symbols.paths()) if path not in snapshot.symbols.paths() else ()
             raise UnknownTargetError(f"no definition is at {path}:{line}", near)
-        return found
+        return definition
     symbols, name = snapshot.symbols, request.name
-    known = symbols.with_id(name)
-    rows = [known] if known else [row for meant in meanings(symbols, name, callable_only=False) for row in meant.rows]
-    found = next((one for row in rows if (one := present.of_row(row)) is not None), None)
-    if found is None:
+    exact = symbols.with_id(name)
+    rows = (
+        [exact] if exact else [row for meaning in meanings(symbols, name, callable_only=False) for row in meaning.rows]
+    )
+    definition = next((d for row in rows if (d := present.of_row(row)) is not None), None)
+    if definition is None:
         raise UnknownTargetError(f"nothing is named {name!r}", near_misses(symbols, name))
-    return found
+    return definition
 
 
-def _code(present: PresentFiles, found: Definition) -> str:
+def _code(present: PresentFiles, definition: Definition) -> str:
     """The text of a definition, without the comment above it."""
-    lines = present.lines(found.file) or []
-    return b"\n".join(lines[found.line - 1 : found.end_line]).decode("utf-8", "replace")
+    lines = present.lines(definition.file) or []
+    return b"\n".join(lines[definition.line - 1 : definition.end_line]).decode("utf-8", "replace")
 
 
 def _candidates(
@@ -158,5 +160,5 @@ def _candidates(
     units = np.union1d(units[close[units] > 0], snapshot.bm25.search(words, _COMPARED, mask).units)
     rows = snapshot.symbols.result_rows(units.tolist())
     for unit, row in rows.items():
-        if row["symbol_number"] is not None and (found := present.of_row(row)) is not None:
-            yield unit, found
+        if row["symbol_number"] is not None and (definition := present.of_row(row)) is not None:
+            yield unit, definition

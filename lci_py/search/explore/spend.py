@@ -68,25 +68,25 @@ class _Step(NamedTuple):
     value: float  # what a reader has of the definition then
 
 
-def spend(pieces: Sequence[Open], wanted: LineMatcher, max_tokens: int, *, all_of_it: bool = False) -> list[Piece]:
+def spend(pieces: Sequence[Open], matcher: LineMatcher, max_tokens: int, *, all_of_it: bool = False) -> list[Piece]:
     """The states of pieces to show, in the order of selection. A state replaces the earlier state with the same id.
 
     Args:
         pieces: The candidates, the best first.
-        wanted: The weighted words of the question.
+        matcher: The weighted words of the question.
         max_tokens: The budget of the whole answer.
         all_of_it: Whether to spend the whole budget, even on pieces of little worth.
     """
     part = 0.0 if all_of_it else min(EXPLORE_TOKENS / max_tokens, 1.0)
-    least = part * _LEAST_PLACE, part * _LEAST_CODE
-    return _Purse(pieces, wanted, max_tokens - min(_AROUND, max_tokens // _SHARE), least).bought()
+    minimum = part * _LEAST_PLACE, part * _LEAST_CODE
+    return _Purse(pieces, matcher, max_tokens - min(_AROUND, max_tokens // _SHARE), minimum).bought()
 
 
 class _Purse:
     def __init__(
-        self, pieces: Sequence[Open], wanted: LineMatcher, room: float, least: tuple[float, float] = (0.0, 0.0)
+        self, pieces: Sequence[Open], matcher: LineMatcher, room: float, minimum: tuple[float, float] = (0.0, 0.0)
     ) -> None:
-        self._pieces, self._wanted, self._room, self._least = pieces, wanted, room, least
+        self._pieces, self._wanted, self._room, self._least = pieces, matcher, room, minimum
         self._files: dict[str, int] = {}  # file -> pieces with code in it
         self._code: dict[str, set[int]] = {}
         self._level = [-1] * len(pieces)
@@ -95,72 +95,72 @@ class _Purse:
         self._inside = _by_file(pieces)
 
     def bought(self) -> list[Piece]:
-        found = self._beginnings() or self._best()
-        steps = [(i, place) for i, level in enumerate(self._level) for place in range(level >= 0, len(self._ladder(i)))]
-        heap = [(-self._density(i, place), i, place) for i, place in steps]
+        purchases = self._beginnings() or self._best()
+        steps = [(i, step) for i, level in enumerate(self._level) for step in range(level >= 0, len(self._ladder(i)))]
+        heap = [(-self._density(i, step), i, step) for i, step in steps]
         heapq.heapify(heap)
         while heap:
-            _, i, place = heapq.heappop(heap)
-            if self._ladder(i)[place].level <= self._level[i]:
+            _, i, step = heapq.heappop(heap)
+            if self._ladder(i)[step].level <= self._level[i]:
                 continue  # a later step of the piece was better
-            if self._pieces[i].piece.worth < self._least[place > 0]:
+            if self._pieces[i].piece.worth < self._least[step > 0]:
                 continue
-            now = self._density(i, place)
+            now = self._density(i, step)
             if heap and -heap[0][0] > now + 1e-12:
-                heapq.heappush(heap, (-now, i, place))
+                heapq.heappush(heap, (-now, i, step))
                 continue
-            if (cost := self._cost(i, place)) > self._room:
+            if (cost := self._cost(i, step)) > self._room:
                 continue
-            found.append(self._buy(i, place, cost))
-            if not place:
+            purchases.append(self._buy(i, step, cost))
+            if not step:
                 for later in range(1, len(self._ladder(i))):
                     heapq.heappush(heap, (-self._density(i, later), i, later))
-        return found
+        return purchases
 
     def _beginnings(self) -> list[Piece]:
         """Select the first lines of each definition that the question names, whatever their gain. Else a switch of 800
         lines, each of which adds little, would lose the whole budget to the short functions that it calls.
         """
-        named = [i for i, one in enumerate(self._pieces) if one.piece.role == "named"]
-        found = []
-        for i in named:
-            room, one = self._room, self._pieces[i]
-            whole = range(one.found.first_line, min(one.found.end_line, len(one.lines)) + 1)
-            share = _NAMED * room / len(named) - len(one.found.file) / 4
-            costs = accumulate((len(one.lines[number - 1]) + 7) / 4 for number in whole)
+        named_pieces = [i for i, piece in enumerate(self._pieces) if piece.piece.role == "named"]
+        purchases = []
+        for i in named_pieces:
+            room, piece = self._room, self._pieces[i]
+            whole = range(piece.found.first_line, min(piece.found.end_line, len(piece.lines)) + 1)
+            share = _NAMED * room / len(named_pieces) - len(piece.found.file) / 4
+            costs = accumulate((len(piece.lines[number - 1]) + 7) / 4 for number in whole)
             numbers = tuple(number for number, cost in zip(whole, costs, strict=True) if cost <= share)
             if numbers:
                 value = _PLACE + (1 - _PLACE) * math.sqrt(len(numbers) / len(whole))
                 last = len(EXCERPTS) + 1
                 self._steps[i] = [_Step(last, numbers, 1.0 if len(numbers) == len(whole) else value)]
-                found.append(self._buy(i, 0, self._cost(i, 0)))
-        return found
+                purchases.append(self._buy(i, 0, self._cost(i, 0)))
+        return purchases
 
     def _best(self) -> list[Piece]:
         """Select as much of the best piece as fits into a fixed share of the budget."""
         if not self._pieces or (cost := self._cost(0, 0)) > self._room:
             return []
         room = self._room * _FIRST
-        found = [self._buy(0, 0, cost)]
-        steps = [place for place in range(1, len(self._ladder(0))) if self._cost(0, place) <= room]
-        return [*found, self._buy(0, steps[-1], self._cost(0, steps[-1]))] if steps else found
+        purchases = [self._buy(0, 0, cost)]
+        steps = [step for step in range(1, len(self._ladder(0))) if self._cost(0, step) <= room]
+        return [*purchases, self._buy(0, steps[-1], self._cost(0, steps[-1]))] if steps else purchases
 
     def _ladder(self, i: int) -> list[_Step]:
         """The steps in which the piece number `i` can be shown. Its lines are rated once its location is selected."""
-        known = self._steps[i]
-        if known is not None:
-            return known
+        cached = self._steps[i]
+        if cached is not None:
+            return cached
         if self._level[i] < 0 or i >= _WITH_CODE:
             return [_Step(0, (), _PLACE)]
-        one = self._pieces[i]
-        found, ladder = one.found, [_Step(0, (), _PLACE)]
-        within = [self._pieces[j].found for j in self._inside[found.file] if j != i]
-        taken = [range(d.line, d.end_line + 1) for d in within if found.line < d.line and d.end_line <= found.end_line]
-        whole = range(found.first_line, min(found.end_line, len(one.lines)) + 1)
-        uses = one.piece.via.rpartition(".")[2] if one.piece.role in ("caller", "test") else ""
-        wanted = LineMatcher(()) if uses and one.excerpts == 1 else self._wanted
-        for excerpt in range(len(EXCERPTS) if one.excerpts is None else one.excerpts):
-            numbers = telling(found, one.lines, wanted, excerpt, taken, uses)
+        piece = self._pieces[i]
+        item, ladder = piece.found, [_Step(0, (), _PLACE)]
+        nested = [self._pieces[j].found for j in self._inside[item.file] if j != i]
+        apart = [range(d.line, d.end_line + 1) for d in nested if item.line < d.line and d.end_line <= item.end_line]
+        whole = range(item.first_line, min(item.end_line, len(piece.lines)) + 1)
+        uses = piece.piece.via.rpartition(".")[2] if piece.piece.role in ("caller", "test") else ""
+        matcher = LineMatcher(()) if uses and piece.excerpts == 1 else self._wanted
+        for excerpt in range(len(EXCERPTS) if piece.excerpts is None else piece.excerpts):
+            numbers = telling(item, piece.lines, matcher, excerpt, apart, uses)
             if len(numbers) + _FEW_MORE >= len(whole):
                 break
             if len(numbers) > len(ladder[-1].numbers):
@@ -168,70 +168,70 @@ class _Purse:
                 if len(whole) > _LONG:
                     value = _PLACE + (1 - _PLACE) * math.sqrt(len(numbers) / len(whole))
                 ladder.append(_Step(excerpt + 1, tuple(numbers), value))
-        if one.excerpts is None or len(ladder) == 1:
+        if piece.excerpts is None or len(ladder) == 1:
             ladder.append(_Step(len(EXCERPTS) + 1, tuple(whole), 1.0))
         self._steps[i] = ladder
         return ladder
 
-    def _density(self, i: int, place: int) -> float:
-        """The gain per token of step `place` of the piece number `i`."""
-        one = self._pieces[i]
-        step = self._ladder(i)[place]
-        gain = one.piece.worth * (step.value - self._value[i])
-        if place:
-            gain *= _SAME_FILE ** self._files.get(one.found.file, 0)
-        return gain / max(self._cost(i, place), 1.0)
+    def _density(self, i: int, index: int) -> float:
+        """The gain per token of step `index` of the piece number `i`."""
+        piece = self._pieces[i]
+        step = self._ladder(i)[index]
+        gain = piece.piece.worth * (step.value - self._value[i])
+        if index:
+            gain *= _SAME_FILE ** self._files.get(piece.found.file, 0)
+        return gain / max(self._cost(i, index), 1.0)
 
-    def _cost(self, i: int, place: int) -> float:
-        one = self._pieces[i]
-        file = one.found.file
-        shown = self._code.get(file)
+    def _cost(self, i: int, index: int) -> float:
+        piece = self._pieces[i]
+        file = piece.found.file
+        lines_shown = self._code.get(file)
         cost = 0.0
         if self._level[i] < 0:
-            if shown is not None and one.found.line in shown:
+            if lines_shown is not None and piece.found.line in lines_shown:
                 return 1.0
-            cost += 4 + len(one.piece.qualified_name) / 4 + (0 if shown is not None else len(file) / 4 + 1)
-        for number in self._ladder(i)[place].numbers:
-            if shown is None or number not in shown:
-                cost += (len(one.lines[number - 1]) + 7) / 4
+            cost += 4 + len(piece.piece.qualified_name) / 4 + (0 if lines_shown is not None else len(file) / 4 + 1)
+        for number in self._ladder(i)[index].numbers:
+            if lines_shown is None or number not in lines_shown:
+                cost += (len(piece.lines[number - 1]) + 7) / 4
         return cost
 
-    def _buy(self, i: int, place: int, cost: float) -> Piece:
-        one, step = self._pieces[i], self._ladder(i)[place]
+    def _buy(self, i: int, index: int, cost: float) -> Piece:
+        piece, step = self._pieces[i], self._ladder(i)[index]
         self._room -= cost
-        shown = self._code.setdefault(one.found.file, set())
+        lines_shown = self._code.setdefault(piece.found.file, set())
         if step.numbers and self._level[i] <= 0:
-            self._files[one.found.file] = self._files.get(one.found.file, 0) + 1
-        shown.update(step.numbers)
+            self._files[piece.found.file] = self._files.get(piece.found.file, 0) + 1
+        lines_shown.update(step.numbers)
         self._level[i], self._value[i] = step.level, step.value
         lines = tuple(
-            (number, one.lines[number - 1].removesuffix(b"\r").decode("utf-8", "replace")) for number in step.numbers
+            (number, piece.lines[number - 1].removesuffix(b"\r").decode("utf-8", "replace")) for number in step.numbers
         )
-        return one.piece._replace(lines=lines, whole=step.value == 1.0, tokens=max(1, round(cost)))
+        return piece.piece._replace(lines=lines, whole=step.value == 1.0, tokens=max(1, round(cost)))
 
 
 def _by_file(pieces: Sequence[Open]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
-    for i, one in enumerate(pieces):
-        found.setdefault(one.found.file, []).append(i)
-    return found
+    by_file: dict[str, list[int]] = {}
+    for i, piece in enumerate(pieces):
+        by_file.setdefault(piece.found.file, []).append(i)
+    return by_file
 
 
 # --- excerpts -----------------------------------------------------------------------------------------------------
 
 
-def header(found: Definition, lines: Sequence[bytes]) -> range:
+def header(definition: Definition, lines: Sequence[bytes]) -> range:
     """The line numbers of a definition's head, from its name to the start of its body."""
-    last = min(found.end_line, found.line + _HEADER - 1, len(lines))
-    if found.line == found.end_line:
-        return range(found.line, found.line + 1)
+    last = min(definition.end_line, definition.line + _HEADER - 1, len(lines))
+    if definition.line == definition.end_line:
+        return range(definition.line, definition.line + 1)
     depth = 0
-    for number in range(found.line, last + 1):
+    for number in range(definition.line, last + 1):
         text = lines[number - 1].split(b"#")[0].split(b"//")[0].strip()
         depth += sum(text.count(sign) for sign in b"([") - sum(text.count(sign) for sign in b")]")
         if depth <= 0 and text.decode("utf-8", "replace").endswith(_ENDS):
-            return range(found.line, number + 1)
-    return range(found.line, found.line + 1)
+            return range(definition.line, number + 1)
+    return range(definition.line, definition.line + 1)
 
 
 def _using(name: str, lines: Sequence[bytes], inside: Sequence[int]) -> Iterator[int]:
@@ -242,24 +242,24 @@ def _using(name: str, lines: Sequence[bytes], inside: Sequence[int]) -> Iterator
 
 
 def telling(
-    found: Definition, lines: Sequence[bytes], wanted: LineMatcher, excerpt: int, taken: Sequence[range], uses: str = ""
+    item: Definition, lines: Sequence[bytes], matcher: LineMatcher, excerpt: int, apart: Sequence[range], uses: str = ""
 ) -> list[int]:
     """The numbers of the lines that an excerpt of a definition shows, ascending.
 
     Args:
         lines: The lines of the definition's file.
-        wanted: The weighted words of the question.
+        matcher: The weighted words of the question.
         excerpt: An index into `EXCERPTS`, the sizes of excerpts.
-        taken: Line ranges of other pieces inside the definition, which are shown separately.
+        apart: Line ranges of other pieces inside the definition, which are shown separately.
         uses: The name of another piece that this definition uses; the lines with that name matter most.
     """
-    head = header(found, lines)
-    chosen = set(head)
-    inside = [number for number in range(head.stop, found.end_line + 1) if not any(number in one for one in taken)]
-    chosen.update(_using(uses, lines, inside) if uses else ())
-    matches = wanted.found([lines[number - 1] for number in inside])
+    head = header(item, lines)
+    numbers = set(head)
+    inside = [number for number in range(head.stop, item.end_line + 1) if not any(number in span for span in apart)]
+    numbers.update(_using(uses, lines, inside) if uses else ())
+    matches = matcher.found([lines[number - 1] for number in inside])
     keys = {inside[at]: {key for _, _, key in line} for at, line in matches.items()}
-    weights = {number: wanted.weight(some) for number, some in keys.items()}
+    weights = {number: matcher.weight(some) for number, some in keys.items()}
     room = EXCERPTS[excerpt]
     seen: set[frozenset[str]] = set()
     best = sorted(weights, key=lambda number: (*(-value for value in weights[number]), number))
@@ -271,9 +271,11 @@ def telling(
         if excerpt == 0 and said in seen:
             continue  # says what another line says
         seen.add(said)
-        around = [
-            n for n in range(number - _CONTEXT[excerpt], number + _CONTEXT[excerpt] + 1) if n in own and n not in chosen
+        context = [
+            n
+            for n in range(number - _CONTEXT[excerpt], number + _CONTEXT[excerpt] + 1)
+            if n in own and n not in numbers
         ]
-        chosen.update(around)
-        room -= len(around)
-    return sorted(chosen)
+        numbers.update(context)
+        room -= len(context)
+    return sorted(numbers)

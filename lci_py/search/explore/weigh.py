@@ -76,10 +76,10 @@ def of_outcome(outcome: Outcome, table: UnitColumns) -> dict[int, float]:
             logits += weight * candidates.signals[name]
     files = table.file[units]
     order = table.file[ranked.units]
-    place = np.zeros(len(table.paths))
+    prior = np.zeros(len(table.paths))
     first, at = np.unique(order, return_index=True)
-    place[first[np.argsort(at)]] = 1 / (1 + np.arange(len(first)))
-    logits += _FILE * place[files]
+    prior[first[np.argsort(at)]] = 1 / (1 + np.arange(len(first)))
+    logits += _FILE * prior[files]
     kinds = table.kind[units]
     logits += _VALUE * _VALUES[kinds]
     for i in np.flatnonzero(_TYPES[kinds]).tolist():
@@ -100,27 +100,27 @@ def lift_callees(outcome: Outcome, table: UnitColumns, graph: GraphIndex, worth:
     seeds = outcome.candidates.units[order]
     scores = ranked.totals[order] / max(float(ranked.totals.max()), 1e-9)
     added: dict[int, float] = {}
-    for (relation, place), neighbours in _neighbours(graph, table, seeds).items():
+    for (relation, seed), neighbours in _neighbours(graph, table, seeds).items():
         for unit, (sure, _) in neighbours.items() if relation == 0 else ():
-            added[unit] = added.get(unit, 0.0) + float(scores[place]) * sure / len(neighbours) ** (1 / 3)
-    found = dict(worth)
+            added[unit] = added.get(unit, 0.0) + float(scores[seed]) * sure / len(neighbours) ** (1 / 3)
+    lifted = dict(worth)
     for unit, value in added.items():
-        if unit in found:
-            found[unit] = round(_add_evidence(found[unit], _CALLED * value), 9)
-    return found
+        if unit in lifted:
+            lifted[unit] = round(_add_evidence(lifted[unit], _CALLED * value), 9)
+    return lifted
 
 
 def with_neighbours(graph: GraphIndex, table: UnitColumns, worth: Mapping[int, float]) -> UnitProbabilities:
     """Adds the graph neighbours of the likeliest units. A neighbour's probability is that of the unit, times the rate
     at which neighbours by this relation belong to answers, times the edge's confidence; the more neighbours, the less.
     """
-    found = dict(worth)
-    seeds = np.array(sorted(found, key=lambda unit: (-found[unit], unit))[:_ASKED], np.int64)
+    chance = dict(worth)
+    seeds = np.array(sorted(chance, key=lambda unit: (-chance[unit], unit))[:_ASKED], np.int64)
     ways: dict[int, Way] = {}
     best: dict[int, float] = {}
-    for (relation, place), neighbours in _neighbours(graph, table, seeds).items():
+    for (relation, seed_index), neighbours in _neighbours(graph, table, seeds).items():
         role, rate = _RELATIONS[relation]
-        seed = int(seeds[place])
+        seed = int(seeds[seed_index])
         for unit, (sure, step) in neighbours.items():
             value = worth[seed] * rate * sure / len(neighbours) ** (1 / 3)
             own = worth.get(unit, 0.0)
@@ -128,12 +128,12 @@ def with_neighbours(graph: GraphIndex, table: UnitColumns, worth: Mapping[int, f
                 best[unit] = value
                 ambiguous = relation < 2 and bool(step & AMBIGUOUS)
                 ways[unit] = Way(role, seed, step_name(step) if relation < 2 else "inherits", ambiguous)
-            found[unit] = 1 - (1 - found.get(unit, 0.0)) * (1 - value)
-    least = _LEAST * max(found.values(), default=0.0)
-    units = sorted((unit for unit in found if found[unit] > least), key=lambda unit: (-round(found[unit], 9), unit))[
-        :MOST
-    ]
-    return UnitProbabilities(units, [round(found[unit], 9) for unit in units], ways)
+            chance[unit] = 1 - (1 - chance.get(unit, 0.0)) * (1 - value)
+    minimum = _LEAST * max(chance.values(), default=0.0)
+    units = sorted(
+        (unit for unit in chance if chance[unit] > minimum), key=lambda unit: (-round(chance[unit], 9), unit)
+    )[:MOST]
+    return UnitProbabilities(units, [round(chance[unit], 9) for unit in units], ways)
 
 
 def _neighbours(
@@ -144,17 +144,17 @@ def _neighbours(
         return {}
     group, node, step = edges_of(graph, table, seeds)
     unit = units_of(graph, table.unit_of_symbol(graph.n_symbols), node)
-    found: dict[tuple[int, int], dict[int, tuple[float, int]]] = {}
+    neighbours: dict[tuple[int, int], dict[int, tuple[float, int]]] = {}
     # What is called from everywhere, such as a getter, says little of who calls it here.
     callers = (graph.in_ptr[node + 1] - graph.in_ptr[node]) if len(node) else node
     commons = np.cbrt(np.maximum(callers / _COMMON, 1.0))
     for key, other, how, common in zip(group.tolist(), unit.tolist(), step.tolist(), commons.tolist(), strict=True):
-        relation, place = divmod(key, len(seeds))
-        if other >= 0 and other != seeds[place]:
-            around = found.setdefault((relation, place), {})
+        relation, seed_index = divmod(key, len(seeds))
+        if other >= 0 and other != seeds[seed_index]:
+            surest = neighbours.setdefault((relation, seed_index), {})
             sure = confidence(how) / (common if relation == 0 else 1.0)
-            around[other] = max(around.get(other, (0.0, 0)), (sure, how))
-    return found
+            surest[other] = max(surest.get(other, (0.0, 0)), (sure, how))
+    return neighbours
 
 
 def _add_evidence(probability: float, logit: float) -> float:

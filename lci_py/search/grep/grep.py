@@ -60,15 +60,15 @@ class _Search:
         request, tally = self._request, self.tally
         for file in files:
             room = None if request.limit is None else max(0, request.limit - tally.shown)
-            found = self._in_file(file, room)
-            if found is None:
+            hits = self._in_file(file, room)
+            if hits is None:
                 continue
             tally.files += 1
-            tally.lines += found.matching
+            tally.lines += hits.matching
             if room != 0:
-                one = found.matching if request.lines == "text" else 1
-                tally.shown += one if room is None else min(one, room)
-                yield found
+                count = hits.matching if request.lines == "text" else 1
+                tally.shown += count if room is None else min(count, room)
+                yield hits
         tally.info = index_info(self._snapshot)
 
     # --- which files --------------------------------------------------------------------------------------------
@@ -81,23 +81,23 @@ class _Search:
         snapshot, filters, pattern = self._snapshot, self._request.filters, self._pattern
         paths, swept = snapshot.files.living_paths(), snapshot.freshness.sweep()
         texts = [[words_in(text, whole=pattern.whole_words) for text in clause] for clause in pattern.clauses]
-        held = snapshot.word_files.having(texts, folds=pattern.folds)
+        numbers = snapshot.word_files.having(texts, folds=pattern.folds)
         stale = set(swept.stale)
-        partly = set(snapshot.files.limited_paths()) if held is not None else set()
-        found = [
+        partly = set(snapshot.files.limited_paths()) if numbers is not None else set()
+        pool = [
             _File(path, number, path in stale)
             for number, path in enumerate(paths)
-            if (held is None or number in held or path in stale or path in partly) and path not in swept.gone
+            if (numbers is None or number in numbers or path in stale or path in partly) and path not in swept.gone
         ]
         if new := stale.difference(paths):
-            found += [_File(path, -1, True) for path in sorted(new) if self._worth_reading(path)]
+            pool += [_File(path, -1, True) for path in sorted(new) if self._worth_reading(path)]
         if (passes := path_test(filters)) is not None:
-            found = [file for file in found if passes(file.path)]
-        if known := languages(filters):
-            found = [file for file in found if self._language(file) in known]
+            pool = [file for file in pool if passes(file.path)]
+        if allowed_languages := languages(filters):
+            pool = [file for file in pool if self._language(file) in allowed_languages]
         # Names are compared folder by folder: what is in `a` comes before `a.txt`.
-        found.sort(key=lambda file: os.fsencode(file.path).split(b"/"))
-        return found
+        pool.sort(key=lambda file: os.fsencode(file.path).split(b"/"))
+        return pool
 
     def _worth_reading(self, path: str) -> bool:
         """Whether the next index run would include a new file, so that it is searched as well."""
@@ -141,16 +141,16 @@ class _Search:
             spans = self._pattern.matcher.spans
             count = sum(len(spans(data, hit)) if request.only else 1 for hit in hits)
             return FileLines(file.path, "", file.stale, count, ()) if count else None
-        found = list(hits)
-        if not found:
+        byte_ranges = list(hits)
+        if not byte_ranges:
             return None
         language = self._language(file) if request.enclosing else ""
-        shown = tuple(self._lines(file, data, found[:room])) if room != 0 else ()
-        return FileLines(file.path, language, file.stale, len(found), shown)
+        texts = tuple(self._lines(file, data, byte_ranges[:room])) if room != 0 else ()
+        return FileLines(file.path, language, file.stale, len(byte_ranges), texts)
 
     def _lines(self, file: _File, data: bytes, hits: Sequence[tuple[int, int]]) -> Iterator[Line]:
         numbers = _numbers(data, hits)
-        around = self._enclosing_spans(file, numbers) if self._request.enclosing else {}
+        enclosing = self._enclosing_spans(file, numbers) if self._request.enclosing else {}
         before, after = self._request.context
         only = self._request.only
         spans = self._pattern.matcher.spans if (self._request.marks or only) and not self._request.invert else None
@@ -161,7 +161,7 @@ class _Search:
         for at, (number, hit) in enumerate(zip(numbers, hits, strict=True)):
             for other in range(max(last + 1, number - before), number) if rows else ():
                 yield Line(other, _text(rows[other - 1]), (), False, None)
-            span = around.get(number)
+            span = enclosing.get(number)
             inside = None if span is None else Around(*span[1:])
             text = _text(data[hit[0] : hit[1]])
             marks = _in_text(text, data, hit[0], spans(data, hit)) if spans else ()
@@ -197,26 +197,26 @@ class _Search:
             return []
         filters = self._request.filters
         numbers = _numbers(data, hits)
-        around = self._enclosing_spans(file, numbers)
+        enclosing = self._enclosing_spans(file, numbers)
         own = Filters(kind=filters.kind, name=filters.name, no_tests=filters.no_tests)
-        good = passing(self._snapshot.symbols, sorted({span.number for span in around.values()}), own)
+        good = passing(self._snapshot.symbols, sorted({span.number for span in enclosing.values()}), own)
         blocks = BLOCK_KIND in (kind.lower() for kind in filters.kind)
         loose = not filters.name and ((blocks and file.number >= 0) or not filters.kind)
         return [
             hit
             for number, hit in zip(numbers, hits, strict=True)
-            if (around[number].number in good if number in around else loose)
+            if (enclosing[number].number in good if number in enclosing else loose)
         ]
 
 
 def _numbers(data: bytes, hits: Sequence[tuple[int, int]]) -> list[int]:
     """The line numbers of the byte ranges in `hits`, ascending."""
-    found, number, at = [], 1, 0
+    numbers, number, at = [], 1, 0
     for start, _ in hits:
         number += data.count(b"\n", at, start)
         at = start
-        found.append(number)
-    return found
+        numbers.append(number)
+    return numbers
 
 
 def _text(line: bytes) -> str:

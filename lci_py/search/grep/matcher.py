@@ -71,11 +71,11 @@ def compile_pattern(request: GrepRequest) -> Pattern:
 def lines(matcher: Matcher, data: bytes) -> Iterator[Span]:
     """The spans of the lines that match, in order, without their line ends."""
     at, size = 0, len(data)
-    while at < size and (found := matcher.find(data, at)) is not None:
-        start = data.rfind(b"\n", at, found[0]) + 1 or at
+    while at < size and (span := matcher.find(data, at)) is not None:
+        start = data.rfind(b"\n", at, span[0]) + 1 or at
         if start >= size:  # an empty match behind the last line end
             return
-        stop = data.find(b"\n", found[0])
+        stop = data.find(b"\n", span[0])
         stop = size if stop < 0 else stop
         yield start, stop
         at = stop + 1
@@ -114,11 +114,11 @@ class _Literal:
     def spans(self, data: bytes, line: Span) -> list[Span]:
         """The matches in a line."""
         # For ripgrep a file without a last line end ends before an empty match behind its last byte.
-        found, at = [], line[0]
+        result, at = [], line[0]
         while at <= line[1] and at < len(data) and (span := self.find(data, at)) is not None and span[1] <= line[1]:
-            found.append(span)
+            result.append(span)
             at = max(span[1], at + 1)
-        return found
+        return result
 
 
 class _CaseInsensitiveText(_Literal):
@@ -129,8 +129,8 @@ class _CaseInsensitiveText(_Literal):
         self._pattern = re.compile(b"".join(map(_any_case, text)))
 
     def _next(self, data: bytes, start: int) -> Span | None:
-        found = self._pattern.search(data, start)
-        return None if found is None else found.span()
+        match = self._pattern.search(data, start)
+        return None if match is None else match.span()
 
 
 def _any_case(char: str) -> bytes:
@@ -144,37 +144,37 @@ def _any_case(char: str) -> bytes:
 class _Expression:
     """Finds matches of a regular expression. Its methods do the same as those of `_Literal`."""
 
-    def __init__(self, expression: str, shown: str, ignore: bool, words: bool) -> None:
+    def __init__(self, expression: str, original: str, ignore: bool, words: bool) -> None:
         self._words = words
         if words:
-            _re2(shown, shown, ignore=ignore, capture=False)  # its brackets must be right without those around it
+            _re2(original, original, ignore=ignore, capture=False)  # its brackets must be right without those around it
             outside = f"[^{WORD_CLASS}]"
             expression = f"(?:^|{outside})((?:{expression}))(?:{outside}|$)"
-        self._compiled = _re2(f"(?m){expression}", shown, ignore=ignore, capture=words)
+        self._compiled = _re2(f"(?m){expression}", original, ignore=ignore, capture=words)
 
     def find(self, data: bytes, start: int) -> Span | None:
-        found = self._compiled.search(data, start)
-        if found is None:
+        match = self._compiled.search(data, start)
+        if match is None:
             return None
-        span: Span = found.span(1) if self._words else found.span()
+        span: Span = match.span(1) if self._words else match.span()
         return span
 
     def spans(self, data: bytes, line: Span) -> list[Span]:
-        found: list[Span] = []
+        result: list[Span] = []
         at = line[0]
         while at <= line[1] and at < len(data) and (match := self._compiled.search(data, at, line[1])) is not None:
             span = match.span(1) if self._words else match.span()
             # An empty match directly after another one does not count.
-            if not found or span[0] > found[-1][1] or (span[0] == found[-1][1] and span[0] < span[1]):
-                found.append(span)
+            if not result or span[0] > result[-1][1] or (span[0] == result[-1][1] and span[0] < span[1]):
+                result.append(span)
             at = max(span[1], at + 1)
-        return found
+        return result
 
 
 Matcher = _Literal | _Expression
 
 
-def _re2(expression: str, shown: str, *, ignore: bool, capture: bool) -> Any:
+def _re2(expression: str, original: str, *, ignore: bool, capture: bool) -> Any:
     try:
         import re2
     except ImportError as error:
@@ -194,7 +194,7 @@ def _re2(expression: str, shown: str, *, ignore: bool, capture: bool) -> Any:
         reason = error.args[0] if error.args else b""
         said = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
         # What follows the colon is the expression as RE2 was given it.
-        message = f"{shown!r} is not a valid regular expression: {said.partition(':')[0] or 'RE2 refuses it'}"
+        message = f"{original!r} is not a valid regular expression: {said.partition(':')[0] or 'RE2 refuses it'}"
         raise BadPatternError(message, hint="search for a text with -F, or write \\ before a sign") from None
 
 

@@ -103,13 +103,13 @@ class _Reader:
 
         while self.at < len(self.text) and self.text[self.at] not in "|)":
             piece = self._atom(depth)
-            least = self._repeats()
-            if least is None and piece.literal is not None:
+            minimum = self._repeats()
+            if minimum is None and piece.literal is not None:
                 run += piece.literal
                 whole = None if whole is None else whole + piece.literal
                 continue
             whole = None
-            if least == 0:
+            if minimum == 0:
                 cut()
             elif piece.literal is not None:  # at least once: it ends the run, and what follows starts another
                 run += piece.literal
@@ -133,12 +133,12 @@ class _Reader:
         return int(match[1]) if match[1] else int(sign == "+")
 
     def _take(self, count: int, instead: str | None = None) -> str:
-        taken = self.text[self.at : self.at + count]
-        if len(taken) < count:
+        text = self.text[self.at : self.at + count]
+        if len(text) < count:
             raise _Unknown
-        self.out.append(taken if instead is None else instead)
+        self.out.append(text if instead is None else instead)
         self.at += count
-        return taken
+        return text
 
     def _says(self, text: str) -> _Piece:
         self.capitals = self.capitals or any(char.isupper() for char in text)
@@ -186,9 +186,9 @@ class _Reader:
         if self.text[self.at] == "]":
             self._take(1)
         while self.text[self.at] != "]":
-            named = _POSIX_CLASS.match(self.text, self.at)
-            if named:
-                self._take(len(named.group()))
+            posix_class = _POSIX_CLASS.match(self.text, self.at)
+            if posix_class:
+                self._take(len(posix_class.group()))
             elif self.text[self.at] == "\\":
                 rest = self.at + 1
                 long = _HEX.match(self.text, rest) or _PROPERTY.match(self.text, rest)
