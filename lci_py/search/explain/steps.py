@@ -118,7 +118,7 @@ def _of_evidence(evidence: Evidence, index: int, own: Sequence[Step]) -> list[St
     """A unit's summands: those of the view (`own`, scaled to the mode's score), then the summands of the evidence.
 
     Args:
-        index: The index of the unit in the evidence (`evidence`).
+        index: The index of the unit in `evidence`.
     """
     view, scale = evidence.hits.view, evidence.scale
     steps = [step._replace(weight=step.weight * scale, adds=step.adds * scale) for step in own]

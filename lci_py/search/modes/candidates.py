@@ -77,11 +77,11 @@ def check(snapshot: Snapshot, filters: Filters, kinds: tuple[str, ...] = ANY_KIN
         from lci_py.source.syntax.languages import language_aliases, language_names, language_of
 
         own = tuple(snapshot.manifest.counts["files_by_language"])
-        known = {*language_names(), *snapshot.whole.joined("languages", own)}
+        names = {*language_names(), *snapshot.whole.joined("languages", own)}
         for language in filters.lang:
-            if language_of(language) not in known:
-                near = unknown_value("language", language, sorted({*known, *language_aliases()}))
-                raise near if "did you mean" in near.hint else unknown_value("language", language, sorted(known))
+            if language_of(language) not in names:
+                near = unknown_value("language", language, sorted({*names, *language_aliases()}))
+                raise near if "did you mean" in near.hint else unknown_value("language", language, sorted(names))
 
 
 def _check_repositories(snapshot: Snapshot, globs: tuple[str, ...]) -> None:
@@ -91,10 +91,10 @@ def _check_repositories(snapshot: Snapshot, globs: tuple[str, ...]) -> None:
 
     if not is_workspace(snapshot.root):
         raise UsageError("--repo needs --workspace", hint="it names repositories of a workspace; --path names folders")
-    known = list(members(snapshot.root))
+    repositories = list(members(snapshot.root))
     for glob in globs:
-        if not any(fnmatchcase(name, glob) for name in known):
-            raise unknown_value("repository", glob, known)
+        if not any(fnmatchcase(name, glob) for name in repositories):
+            raise unknown_value("repository", glob, repositories)
 
 
 def allowed_units(snapshot: Snapshot, filters: Filters) -> NDArray[np.bool_] | None:
@@ -239,5 +239,5 @@ def confidence(snapshot: Snapshot, query: str, closest: float, *, spelled_out: b
         return Confidence(
             "medium", f"{said} without an answer here stay below {HIGH}, and 95 % of those with one reach {LOW}"
         )
-    asked = query if len(query) <= _ASKED else query[: _ASKED - 1].rstrip() + "…"
-    return Confidence("low", f"nothing here seems to be about {asked!r}: {said} with an answer here reach {LOW}")
+    text = query if len(query) <= _ASKED else query[: _ASKED - 1].rstrip() + "…"
+    return Confidence("low", f"nothing here seems to be about {text!r}: {said} with an answer here reach {LOW}")

@@ -91,35 +91,35 @@ class _Walk:
     def step(self) -> dict[str, int]:
         """Walk one hop; returns the numbers of new nodes: `found`, and of these `shown` and `left_out`."""
         lists = [
-            (place, relation, self._neighbours(place, relation)) for place in self._frontier for relation in _RELATIONS
+            (start, relation, self._neighbours(start, relation)) for start in self._frontier for relation in _RELATIONS
         ]
-        fresh = self._passing({node for _, _, found in lists for node in found if node not in self._seen})
-        chosen: dict[int, list[tuple[str, str]]] = {}
+        fresh = self._passing({node for _, _, adjacent in lists for node in adjacent if node not in self._seen})
+        reached: dict[int, list[tuple[str, str]]] = {}
         room = min(PER_HOP, MOST - len(self.reached))
-        kept = [[node for node in found if node in fresh] for _, _, found in lists]
-        for turn in range(max(most for _, _, most in _RELATIONS.values())):
-            for (place, relation, _), nodes in zip(lists, kept, strict=True):
+        passing = [[node for node in adjacent if node in fresh] for _, _, adjacent in lists]
+        for turn in range(max(limit for _, _, limit in _RELATIONS.values())):
+            for (start, relation, _), nodes in zip(lists, passing, strict=True):
                 if turn >= min(len(nodes), _RELATIONS[relation][2]):
                     continue
                 node = nodes[turn]
-                if node in chosen or len(chosen) < room:
-                    chosen.setdefault(node, []).append((place[2], relation))
-                    self._view.setdefault(node, self._view[place[0]])
-        self.reached |= chosen
+                if node in reached or len(reached) < room:
+                    reached.setdefault(node, []).append((start[2], relation))
+                    self._view.setdefault(node, self._view[start[0]])
+        self.reached |= reached
         self._seen |= fresh
-        places = self._nodes.places(chosen)
+        places = self._nodes.places(reached)
         self._frontier = [
             (node, self._nodes.first_file + self._nodes.file_of(node), places[node].id)
-            for node in chosen
+            for node in reached
             if node in places
         ]
-        return {"found": len(fresh), "shown": len(chosen), "left_out": len(fresh) - len(chosen)}
+        return {"found": len(fresh), "shown": len(reached), "left_out": len(fresh) - len(reached)}
 
-    def _neighbours(self, place: tuple[int, int, str], relation: str) -> list[int]:
+    def _neighbours(self, start: tuple[int, int, str], relation: str) -> list[int]:
         """The neighbours of a node by one relation, those with the most certain edge first."""
         kind, outgoing, _ = _RELATIONS[relation]
         graph = self._nodes.graph
-        own = [place[1]] if kind == IMPORTS else [place[0], *(graph.lambdas_of(place[0]) if outgoing else ())]
+        own = [start[1]] if kind == IMPORTS else [start[0], *(graph.lambdas_of(start[0]) if outgoing else ())]
         edges = graph.edges(own, kind, incoming=not outgoing)
         sure: dict[int, float] = {}
         for node, step in zip(edges.node.tolist(), edges.step.tolist(), strict=True):
@@ -140,31 +140,31 @@ class _Walk:
         symbols = [node for node in fresh if node < self._nodes.first_file]
         passes = place_filter(self._filters)
         # Neither a file nor an anonymous function has a name that a filter on names could let pass.
-        named = bool(self._filters.name or self._filters.parent)
-        rest = {node for node in fresh if node >= self._nodes.first_file and not named and passes(places[node])}
+        by_name = bool(self._filters.name or self._filters.parent)
+        rest = {node for node in fresh if node >= self._nodes.first_file and not by_name and passes(places[node])}
         return passing(self._snapshot.symbols, symbols, self._filters) | rest
 
     def results(self, request: SearchRequest, outcome: Outcome) -> list[Result]:
         """Makes a result of each node that was reached."""
         rows = self._rows()
-        around = contexts(self._snapshot, list(rows.values()))
+        graphs = contexts(self._snapshot, list(rows.values()))
         query = read_text(read_fields(request.query, request.filters)[0])
-        wanted = LineMatcher(query.terms, query.phrases, query.forms)
-        made = []
-        for (node, row), context in zip(rows.items(), around, strict=True):
+        matcher = LineMatcher(query.terms, query.phrases, query.forms)
+        shown = []
+        for (node, row), context in zip(rows.items(), graphs, strict=True):
             item = outcome.find(row["unit"]) if row["unit"] is not None and row["symbol"] is not None else None
             view, score = (item.source, item.score) if item else (self._view[node], 0.0)
             also = outcome.other_scores(item.unit, view) if item else ()
-            result = make_result(self._snapshot, row, request, view, score, wanted)
+            result = make_result(self._snapshot, row, request, view, score, matcher)
             explain = None
             if request.explain:
                 from lci_py.search.explain.steps import of_fused
 
                 explain = of_fused(outcome, row["unit"], item)
-            made.append(
+            shown.append(
                 replace(result, also_matched=also, graph=context, via=tuple(self.reached[node]), explain=explain)
             )
-        return made
+        return shown
 
     def _rows(self) -> Mapping[int, Row]:
         symbols = self._snapshot.symbols.symbol_rows([node for node in self.reached if node < self._nodes.first_file])
@@ -175,9 +175,9 @@ class _Walk:
             if node in symbols or node in places
         }
 
-    def _row(self, node: int, place: Mapping[str, Any]) -> Row:
+    def _row(self, node: int, fields: Mapping[str, Any]) -> Row:
         """A result row for a file or an anonymous function, which have no row in the symbolic shard."""
         file = self._nodes.file_of(node)
-        lines = self._snapshot.symbols.per_file("lines")[file][0] if place["kind"] == FILE_KIND else place["line"]
+        lines = self._snapshot.symbols.per_file("lines")[file][0] if fields["kind"] == FILE_KIND else fields["line"]
         rest = dict.fromkeys(("signature", "unit", "symbol_number", "first_line", "test", "build_tag"))
-        return {**place, **rest, "end_line": max(lines, place["line"]), "file_number": file}
+        return {**fields, **rest, "end_line": max(lines, fields["line"]), "file_number": file}

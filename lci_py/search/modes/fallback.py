@@ -71,8 +71,8 @@ class LookUps:
         from lci_py.index.shards.symbol_queries import alike_by_ratio
 
         own = tuple(alike_by_ratio(self._snapshot.symbols, word)[:_MOST_NEAR])
-        found = sorted(self._snapshot.whole.joined(("like", word), own))
-        return list(dict.fromkeys(name for _, name in found))[:_MOST_NEAR]
+        names = sorted(self._snapshot.whole.joined(("like", word), own))
+        return list(dict.fromkeys(name for _, name in names))[:_MOST_NEAR]
 
 
 class AttemptResult(NamedTuple):
@@ -90,13 +90,13 @@ def first(index: LookUps, query: TextQuery, filters: Filters, *, strict: bool) -
     if not strict and (name := corrected_name(index, query)):
         said = f"no {query.words[0]!r}; showing {name}"
         return Attempt(read_text(name), Choice(filters), (*query.relaxed, said))
-    found = Attempt(query, Choice(filters, query.phrases), query.relaxed)
+    attempt = Attempt(query, Choice(filters, query.phrases), query.relaxed)
     if strict or not query.phrases:
-        return found
-    if not index.holds(found.choice) and index.holds(Choice(filters)):
-        found = _without_phrases(index, query, filters)
+        return attempt
+    if not index.holds(attempt.choice) and index.holds(Choice(filters)):
+        attempt = _without_phrases(index, query, filters)
     index.settle()
-    return found
+    return attempt
 
 
 def corrected_name(index: LookUps, query: TextQuery) -> str:
@@ -119,13 +119,13 @@ def corrected_name(index: LookUps, query: TextQuery) -> str:
 
 def final_plan(index: LookUps, tried: AttemptResult, *, filtered: bool) -> Plan:
     """The plan of an attempt, completed with the retrieval step that answered and what was relaxed for it."""
-    attempt, plan, found = tried
-    failed = found.failed
-    if not found.anything:
+    attempt, plan, outcome = tried
+    failed = outcome.failed
+    if not outcome.anything:
         unranked = attempt.query.phrases and not failed and index.holds(attempt.choice)
         said = (*attempt.relaxed, *((_NO_WORD,) if unranked else ()))
         return replace(plan, rung="degraded" if failed else None, relaxed=said)
-    if found.by_words:
+    if outcome.by_words:
         rung = "relaxed_lexical" if attempt.relaxed != attempt.query.relaxed else plan.ladder[0]
         return replace(plan, rung=rung, relaxed=attempt.relaxed)
     said = attempt.relaxed
@@ -138,19 +138,19 @@ def final_plan(index: LookUps, tried: AttemptResult, *, filtered: bool) -> Plan:
 def _without_phrases(index: LookUps, query: TextQuery, filters: Filters) -> Attempt:
     """Relax phrases: one that occurs nowhere becomes words; of several that never occur together, any is enough."""
     phrases = tuple(dict.fromkeys(query.phrases))
-    kept = tuple(phrase for phrase in phrases if index.holds(Choice(filters, (phrase,))))
+    present = tuple(phrase for phrase in phrases if index.holds(Choice(filters, (phrase,))))
     where = "what passes the filters" if filters else "the repository"
     said = tuple(
         f'"{phrase}" does not occur in {where}: its words are searched for one by one'
         for phrase in phrases
-        if phrase not in kept
+        if phrase not in present
     )
-    together = Choice(filters, kept)
-    if len(kept) < 2 or index.holds(together):
-        return Attempt(replace(query, phrases=kept), together, said)
-    names = ", ".join(f'"{phrase}"' for phrase in kept)
+    together = Choice(filters, present)
+    if len(present) < 2 or index.holds(together):
+        return Attempt(replace(query, phrases=present), together, said)
+    names = ", ".join(f'"{phrase}"' for phrase in present)
     said = (*said, f"{names} never occur together: results with one of them are shown")
-    return Attempt(replace(query, phrases=kept), together._replace(either=True), said)
+    return Attempt(replace(query, phrases=present), together._replace(either=True), said)
 
 
 # --- the repository's own name ------------------------------------------------------------------------------------
@@ -201,16 +201,16 @@ def _names(snapshot: Snapshot) -> frozenset[str]:
 
 def _holds_most(paths: Sequence[str], word: str) -> bool:
     """Whether most files lie in a folder named `word`, at the top level or at the top of `src` and the like."""
-    found = 0
+    count = 0
     for holder in _HOLDERS:
         first = bisect_left(paths, f"{holder}{word}/")
-        found = max(found, bisect_left(paths, f"{holder}{word}0") - first)
-    return found > _MOST_FILES * len(paths)
+        count = max(count, bisect_left(paths, f"{holder}{word}0") - first)
+    return count > _MOST_FILES * len(paths)
 
 
 def _is_common(snapshot: Snapshot, word: str) -> bool:
     """Whether most files contain a word."""
     index = snapshot.lexical
     terms = [index.term(stem(part)) for part in parts(word)]
-    least = min((len(index.rows("files", term)) if term is not None else 0 for term in terms), default=0)
-    return least > _MOST_FILES * index.size("files")
+    rarest = min((len(index.rows("files", term)) if term is not None else 0 for term in terms), default=0)
+    return rarest > _MOST_FILES * index.size("files")

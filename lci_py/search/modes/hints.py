@@ -71,10 +71,10 @@ def relation_question(snapshot: Snapshot, text: str) -> RelationQuestion | None:
     from lci_py.search.navigate.names import meanings
 
     name = (match["name"] or match["passive"]).replace(" ", ".")
-    meant = meanings(snapshot.symbols, name)
-    if not meant or len(meant) > _MOST_MEANT:
+    candidates = meanings(snapshot.symbols, name)
+    if not candidates or len(candidates) > _MOST_MEANT:
         return None
-    rows = [row for one in meant for row in one.rows]
+    rows = [row for meaning in candidates for row in meaning.rows]
     files = sorted({row["file"] for row in rows})
     if calls:
         return RelationQuestion(name, False, rows, f"lci callers {quote(name)}", f"`callers` of {name}")
@@ -99,11 +99,11 @@ def related_definitions(snapshot: Snapshot, text: str) -> tuple[str, list[tuple[
         from lci_py.types.graph import GraphRequest
 
         request = GraphRequest(name, every=True, limit=_MOST_RELATED)
-        places = [found.place for found in neighbours(snapshot, request, "callers").neighbours]
-    found = [row for place in list(places)[:_MOST_RELATED] if (row := snapshot.symbols.with_id(place.id)) is not None]
-    if not found:
+        places = [related.place for related in neighbours(snapshot, request, "callers").neighbours]
+    related = [row for place in list(places)[:_MOST_RELATED] if (row := snapshot.symbols.with_id(place.id)) is not None]
+    if not related:
         return None
-    return about.command, [(row, _LESS**rank) for rank, row in enumerate(found)]
+    return about.command, [(row, _LESS**rank) for rank, row in enumerate(related)]
 
 
 #: Bounds: characters of a searched text, texts per query, files read per text, and seconds for all.
@@ -134,31 +134,31 @@ def with_hints(snapshot: Snapshot, request: SearchRequest, answer: Answer) -> An
     request = replace(request, query=text, filters=filters)
     query = read_text(text)
     weak = answer.confidence is not None and answer.confidence.level != "high"
-    found: list[Hint] = []
+    hints: list[Hint] = []
     if request.mode in ("dense", "bm25") and (about := relation_question(snapshot, text)) is not None:
-        found.append(Hint("related", about.command, about.tool, "lists what the question asks for"))
+        hints.append(Hint("related", about.command, about.tool, "lists what the question asks for"))
     elif weak or not answer.total:
         holder = _literal(snapshot, request, query, answer)
         if holder is None or holder.shown:
             holder = _by_words(snapshot, request, query, answer) or holder
         if holder is not None:
-            found += [] if holder.shown else [holder.hint]
+            hints += [] if holder.shown else [holder.hint]
             if answer.confidence is not None and answer.confidence.level == "low":
                 there = f"{holder.hint.file}:{holder.hint.line} {holder.hint.reason}"
                 answer = replace(answer, confidence=Confidence("medium", there))
-    return replace(answer, hints=(*found, *_tests(answer, request, query)))
+    return replace(answer, hints=(*hints, *_tests(answer, request, query)))
 
 
 def _tests(answer: Answer, request: SearchRequest, query: TextQuery) -> Iterator[Hint]:
     """A hint if more than half of the results are tests, though the query did not ask for tests."""
-    tests, shown = sum(result.test for result in answer.results), len(answer.results)
+    tests, total = sum(result.test for result in answer.results), len(answer.results)
     names_tests = not query.long and not ASKED_BY["test"].isdisjoint(
         part for word in query.words for part in parts(word)
     )
-    if 2 * tests > shown > 1 and not names_tests and not request.filters.no_tests:
+    if 2 * tests > total > 1 and not names_tests and not request.filters.no_tests:
         mode = f"-m {request.mode} " if request.mode != "dense" else ""
         command = f"lci search {mode}{quote(request.query)} --no-tests"
-        yield Hint("tests", command, "no_tests leaves them out", f"{tests} of {shown} are tests")
+        yield Hint("tests", command, "no_tests leaves them out", f"{tests} of {total} are tests")
 
 
 # --- a text as it stands ----------------------------------------------------------------------------------------------
@@ -168,25 +168,25 @@ def _literal(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answe
     """A location where the query, or a part of it, occurs literally."""
     until = time.monotonic() + _SECONDS
     for text in _texts(query):
-        place = _text_location(snapshot, request, text, until)
-        if place is None:
+        location = _text_location(snapshot, request, text, until)
+        if location is None:
             continue
-        file, line, folded = place
-        shown = any(one.file == file and one.line <= line <= one.end_line for one in answer.results)
+        file, line, folded = location
+        is_shown = any(item.file == file and item.line <= line <= item.end_line for item in answer.results)
         command = f"lci grep {'-Fi' if folded else '-F'} {'-- ' if text.startswith('-') else ''}{quote(text)}"
         tool = f"`grep` with the pattern {text!r} and fixed_strings{' and ignore_case' if folded else ''}"
-        return _Holder(Hint("grep", command, tool, "has it", file, line), shown)
+        return _Holder(Hint("grep", command, tool, "has it", file, line), is_shown)
     return None
 
 
 def _texts(query: TextQuery) -> list[str]:
     """Texts that may occur literally in a file: the query, and the longest of its parts between quotes and colons."""
     whole = query.raw.strip()
-    found = [whole.strip("\"'`"), *sorted(_BETWEEN.split(whole), key=len, reverse=True)]
-    texts = (text.strip() for text in found)
+    pieces = [whole.strip("\"'`"), *sorted(_BETWEEN.split(whole), key=len, reverse=True)]
+    texts = (text.strip() for text in pieces)
     # A single word of a longer query says little.
-    kept = [text for text in texts if len(text) in _LETTERS and (len(WORD.findall(text)) > 1 or text == whole)]
-    return list(dict.fromkeys(text for text in kept if "\n" not in text))[:_MOST_TEXTS]
+    long_enough = [text for text in texts if len(text) in _LETTERS and (len(WORD.findall(text)) > 1 or text == whole)]
+    return list(dict.fromkeys(text for text in long_enough if "\n" not in text))[:_MOST_TEXTS]
 
 
 def _text_location(snapshot: Snapshot, request: SearchRequest, text: str, until: float) -> tuple[str, int, bool] | None:
@@ -195,13 +195,13 @@ def _text_location(snapshot: Snapshot, request: SearchRequest, text: str, until:
     from lci_py.index.shards.unit_columns import TEST, TEXT
     from lci_py.index.shards.word_files import words_in
 
-    held = snapshot.word_files.having([[words_in(text)]], folds=True)
-    if held is None or len(held) > _MOST_FILES:
+    numbers = snapshot.word_files.having([[words_in(text)]], folds=True)
+    if numbers is None or len(numbers) > _MOST_FILES:
         return None
     paths, flags, passes = snapshot.files.living_paths(), snapshot.unit_table.file_flags, path_test(request.filters)
     other: tuple[str, int, bool] | None = None
     needle = text.encode("utf-8", "surrogatepass")
-    for number in sorted(held, key=lambda number: (bool(flags[number] & (TEST | TEXT)), number)):
+    for number in sorted(numbers, key=lambda number: (bool(flags[number] & (TEST | TEXT)), number)):
         data = snapshot.reader.read(paths[number]) if passes is None or passes(paths[number]) else None
         if time.monotonic() > until:
             break

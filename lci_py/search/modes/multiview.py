@@ -89,20 +89,20 @@ def multiview(snapshot: Snapshot, request: SearchRequest) -> ModeAnswer:
     scores = () if outcome.ranked is None else outcome.ranked.scores[:limit]
     count, total = whole.share(("shown",), (scores,), limit), whole.total("ranked", outcome.total)
     whole.settle()
-    made = build_answer(snapshot, request, outcome, attempt.query, units.places, run.optional_graph, count, total)
+    result = build_answer(snapshot, request, outcome, attempt.query, units.places, run.optional_graph, count, total)
 
     def explainable() -> Explainable:
         from lci_py.search.explain.explainable import Fusion
 
         return Fusion(snapshot, filters, attempt.query, units.mask, outcome)
 
-    made = replace(
-        made,
+    result = replace(
+        result,
         plan=plan.as_json(),
         degraded=tuple(outcome.degraded),
-        confidence=sure if made.results else None,
+        confidence=sure if result.results else None,
     )
-    return ModeAnswer(made, filters, explainable, MultiviewState(plan, outcome, run.optional_graph))
+    return ModeAnswer(result, filters, explainable, MultiviewState(plan, outcome, run.optional_graph))
 
 
 class _Run:
@@ -118,8 +118,8 @@ class _Run:
         if request.near is not None:
             from lci_py.search.ranking.near import Near, place_of
 
-            place = place_of(snapshot, request.near)
-            self._near = self.optional_graph.ask(partial(Near, snapshot, place))
+            location = place_of(snapshot, request.near)
+            self._near = self.optional_graph.ask(partial(Near, snapshot, location))
 
     def attempt(self, attempt: Attempt) -> fallback.AttemptResult:
         snapshot = self._snapshot
@@ -132,25 +132,25 @@ class _Run:
             snapshot.lexical.ask(term for term, _ in query.terms)
         allowed = self.choose(attempt.choice).mask
         try:
-            known = snapshot.whole.once(("spelled", attempt), partial(self._spelled_matches, attempt.query, allowed))
-            if snapshot.whole.alone and (asked := related_definitions(snapshot, attempt.query.raw)):
+            spelled = snapshot.whole.once(("spelled", attempt), partial(self._spelled_matches, attempt.query, allowed))
+            if snapshot.whole.alone and (related := related_definitions(snapshot, attempt.query.raw)):
                 # Neither the definition itself nor its documentation says who calls it.
-                command, rows = asked
+                command, rows = related
                 names, symbols = unit_values(snapshot, attempt.query, rows, allowed)
-                known = LiteralMatches(names, {}, symbols)
+                spelled = LiteralMatches(names, {}, symbols)
                 plan = replace(plan, command=command)
         except IndexError_:
-            known = NOTHING  # the view that cannot be used says so
-        if not known.units:
+            spelled = NOTHING  # the view that cannot be used says so
+        if not spelled.units:
             with suppress(IndexError_):  # likewise
                 query = rewritten(without_own_names(snapshot, attempt.query), wording.rewrites)
         if not self.look_ups.holds(attempt.choice) and not snapshot.whole.total(
-            ("names", query.text), bool(known.names)
+            ("names", query.text), bool(spelled.names)
         ):
-            found = Outcome({view: HitList.empty(view) for view in VIEWS})  # no view need be asked
+            outcome = Outcome({view: HitList.empty(view) for view in VIEWS})  # no view need be asked
         else:
-            found = self._search(query, plan, allowed, known)
-        return fallback.AttemptResult(attempt._replace(query=query), plan, found)
+            outcome = self._search(query, plan, allowed, spelled)
+        return fallback.AttemptResult(attempt._replace(query=query), plan, outcome)
 
     def _make_plan(self, query: TextQuery, wording: Wording) -> Plan:
         request = self._request
@@ -180,7 +180,7 @@ class _Run:
             IndexError_: Every view failed; this is the error of the first view.
         """
         snapshot, began = self._snapshot, self._began
-        whole, table, asked = snapshot.whole, snapshot.unit_table, query.text
+        whole, table, text = snapshot.whole, snapshot.unit_table, query.text
         outcome = Outcome({view: HitList.empty(view) for view in VIEWS}, symbols=spelled.symbols)
         outcome.spelled_out = bool(spelled.units)
         whole.settle()
@@ -205,27 +205,27 @@ class _Run:
                 spent[view] = (time.perf_counter() - started) * 1e3
             return by_view
 
-        found = whole.once(("views", asked), search_views)
-        spent = whole.once(("spent", asked), partial(dict, spent))
+        result_of = whole.once(("views", text), search_views)
+        spent = whole.once(("spent", text), partial(dict, spent))
         waited = (time.perf_counter() - began) * 1e3
-        answering = [view for view in VIEWS if isinstance(found.get(view), HitList)]
+        answering = [view for view in VIEWS if isinstance(result_of.get(view), HitList)]
         for view in VIEWS:
-            hits = found.get(view)
+            hits = result_of.get(view)
             if hits is None:
                 said = f"its turn came after {waited:.0f} ms, with a time budget of {self._request.budget_ms} ms"
                 outcome.degraded.append(_degradation(view, plan, answering, "timeout", said))
             elif isinstance(hits, IndexError_):
-                if (len(found) == len(VIEWS) and not answering) or not whole.alone:
+                if (len(result_of) == len(VIEWS) and not answering) or not whole.alone:
                     raise hits  # the first view's error is the command's
                 outcome.degraded.append(_degradation(view, plan, answering, failure(hits), detail(hits)))
             else:
-                outcome.hits[view] = hits.head(whole.share((view, asked), (hits.scores,), POOL))
+                outcome.hits[view] = hits.head(whole.share((view, text), (hits.scores,), POOL))
                 outcome.trace[view] = {"ms": spent[view], "candidates_in": came, "candidates": len(hits)}
-        hits_of = {view: hits for view, hits in found.items() if isinstance(hits, HitList)}
+        hits_of = {view: hits for view, hits in result_of.items() if isinstance(hits, HitList)}
         outcome.closest = hits_of["dense"].best if "dense" in hits_of else -1.0
         by_words = any(len(hits_of.get(view, ())) for view in ("bm25", "symbolic")) or bool(spelled.names)
         anything = by_words or any(map(len, hits_of.values())) or bool(spelled.units)
-        outcome.anything, outcome.by_words = map(bool, whole.total(("found", asked), (anything, by_words)))
+        outcome.anything, outcome.by_words = map(bool, whole.total(("found", text), (anything, by_words)))
         whole.settle()
         if outcome.anything:
             started = time.perf_counter()
@@ -239,11 +239,11 @@ class _Run:
         self, outcome: Outcome, query: TextQuery, plan: Plan, allowed: NDArray[np.bool_] | None, spelled: LiteralMatches
     ) -> None:
         """Rank the views' hits, then rank again together with the graph neighbours of the best results."""
-        snapshot, asked = self._snapshot, query.text
+        snapshot, text = self._snapshot, query.text
         table, whole = snapshot.unit_table, snapshot.whole
         answered = {view: hits for view, hits in outcome.hits.items() if view not in outcome.failed}
         graph = self.optional_graph.ask(lambda: _check_graph(snapshot.graph))
-        measure = whole.once(("measure", asked), partial(Measure, snapshot, query, answered, graph))
+        measure = whole.once(("measure", text), partial(Measure, snapshot, query, answered, graph))
 
         def candidates(units: NDArray[np.int64]) -> Candidates:
             files = table.file[units]
@@ -257,28 +257,28 @@ class _Run:
             there[hits.units] = True
         there[spelled.units] = True
         units = np.flatnonzero(there)
-        outcome.candidates = found = whole.once(("candidates", asked), partial(candidates, units))
-        outcome.ranked = best = RankedCandidates(found, plan)
+        outcome.candidates = direct = whole.once(("candidates", text), partial(candidates, units))
+        outcome.ranked = best = RankedCandidates(direct, plan)
         if graph is None or not plan.weights.get(GRAPH):
             return
 
         def around_best() -> Neighbours:
-            near = whole.once(("near", asked), partial(reach, graph, table, best.units[:SEEDS]))
-            return whole.neighbours(asked, best.scores[:SEEDS], near, weigh_neighbours)
+            near = whole.once(("near", text), partial(reach, graph, table, best.units[:SEEDS]))
+            return whole.neighbours(text, best.scores[:SEEDS], near, weigh_neighbours)
 
-        around = self.optional_graph.ask(around_best)
-        highest = whole.largest(("highest", asked), best.highest)
+        lifted = self.optional_graph.ask(around_best)
+        highest = whole.largest(("highest", text), best.highest)
         whole.settle()
-        if around is None:
+        if lifted is None:
             return
         if allowed is not None:
-            passing = allowed[around.units]
-            around = Neighbours(around.units[passing], around.values[passing])
-        more = around.units[~there[around.units]]
-        every = found if not len(more) else join_candidates(found, candidates(more))
-        lifts = np.zeros(len(every.units), np.float32)
-        lifts[np.searchsorted(every.units, around.units)] = around.values
-        outcome.candidates = every._replace(signals={**every.signals, GRAPH: lifts})
+            passing = allowed[lifted.units]
+            lifted = Neighbours(lifted.units[passing], lifted.values[passing])
+        more = lifted.units[~there[lifted.units]]
+        joined = direct if not len(more) else join_candidates(direct, candidates(more))
+        lifts = np.zeros(len(joined.units), np.float32)
+        lifts[np.searchsorted(joined.units, lifted.units)] = lifted.values
+        outcome.candidates = joined._replace(signals={**joined.signals, GRAPH: lifts})
         outcome.ranked = RankedCandidates(outcome.candidates, plan, highest)
 
 
@@ -310,10 +310,10 @@ def build_answer(
     head = outcome.head(count)
     with snapshot.trace.stage("graph", len(head)):
         rows = shown_rows(snapshot, [item.unit for item in head], outcome.symbols)
-        found = optional_graph.ask(lambda: contexts(snapshot, list(rows.values())))
-        around = dict(zip(rows, found or (), strict=found is not None))
+        graphs = optional_graph.ask(lambda: contexts(snapshot, list(rows.values())))
+        graph_of = dict(zip(rows, graphs or (), strict=graphs is not None))
     with snapshot.trace.stage("present", outcome.total) as stage:
-        wanted = LineMatcher(query.terms, query.phrases, query.forms)
+        matcher = LineMatcher(query.terms, query.phrases, query.forms)
 
         def to_result(item: FusedResult) -> Result:
             explain = None
@@ -321,9 +321,9 @@ def build_answer(
                 from lci_py.search.explain.steps import of_fused
 
                 explain = of_fused(outcome, item.unit, item)
-            made = result(snapshot, rows[item.unit], request, item.source, item.score, wanted, places.get(item.unit))
+            shown = result(snapshot, rows[item.unit], request, item.source, item.score, matcher, places.get(item.unit))
             others = outcome.other_scores(item.unit, item.source)
-            return replace(made, also_matched=others, graph=around.get(item.unit), explain=explain)
+            return replace(shown, also_matched=others, graph=graph_of.get(item.unit), explain=explain)
 
         results = [to_result(item) for item in head]
         stage.left = len(results)

@@ -27,12 +27,12 @@ def units_with(
     lines: dict[int, int] = {}
     masks = np.zeros((len(phrases), snapshot.n_units), np.bool_)
     for mask, phrase in zip(masks, phrases, strict=True):
-        found = _units_at(snapshot, _lines_with(snapshot, phrase))
-        mask[list(found)] = True
-        for unit, line in found.items():
+        first_lines = _units_at(snapshot, _lines_with(snapshot, phrase))
+        mask[list(first_lines)] = True
+        for unit, line in first_lines.items():
             lines[unit] = min(line, lines.get(unit, line))
-    held: NDArray[np.bool_] = (np.logical_or if either else np.logical_and).reduce(masks)
-    return held if allowed is None else held & allowed, lines
+    all_hold: NDArray[np.bool_] = (np.logical_or if either else np.logical_and).reduce(masks)
+    return all_hold if allowed is None else all_hold & allowed, lines
 
 
 def symbols_with(
@@ -44,13 +44,13 @@ def symbols_with(
         phrases: At least one text.
         select: Returns the rows of the symbols in files whose path passes a test.
     """
-    found = [_lines_with(snapshot, phrase) for phrase in phrases]
+    lines_of = [_lines_with(snapshot, phrase) for phrase in phrases]
     paths = snapshot.symbols.paths()
-    files = {paths[file] for file in set.intersection(*map(set, found))}
+    files = {paths[file] for file in set.intersection(*map(set, lines_of))}
     if not files:
         return []
     rows = select(files.__contains__)
-    for lines in found:
+    for lines in lines_of:
         units = _units_at(snapshot, lines)
         rows = [row for row in rows if _holds(row, lines, units)]
     return rows
@@ -82,7 +82,7 @@ def _files_with_words(snapshot: Snapshot, phrase: str) -> list[int]:
 
 def _lines_with(snapshot: Snapshot, phrase: str) -> dict[int, list[int]]:
     """Maps a file to the numbers of its lines that contain the phrase."""
-    found: dict[int, list[int]] = {}
+    hits_of: dict[int, list[int]] = {}
     needle = phrase.encode("utf-8", "surrogatepass")
     paths = snapshot.symbols.paths()
     for file in _files_with_words(snapshot, phrase):
@@ -91,16 +91,16 @@ def _lines_with(snapshot: Snapshot, phrase: str) -> dict[int, list[int]]:
         if data is not None and needle in data:
             hits = [number for number, line in enumerate(data.split(b"\n"), 1) if needle in line]
             if hits:  # none, if the phrase has a line break in it
-                found[file] = hits
-    return found
+                hits_of[file] = hits
+    return hits_of
 
 
 def _units_at(snapshot: Snapshot, lines: Mapping[int, Sequence[int]]) -> dict[int, int]:
     """Maps each unit to the first line in `lines` that belongs to it; `lines` has the line numbers of each file."""
-    found: dict[int, int] = {}
+    first_lines: dict[int, int] = {}
     for file, numbers in lines.items():
         chunks = snapshot.symbols.chunks_of_file(file)
         for number in numbers:
             if (unit := narrowest(chunks, number)) is not None:
-                found.setdefault(unit, number)
-    return found
+                first_lines.setdefault(unit, number)
+    return first_lines

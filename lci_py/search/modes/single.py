@@ -48,17 +48,17 @@ def single(snapshot: Snapshot, request: SearchRequest) -> ModeAnswer:
         from lci_py.search.modes.structural import structural
 
         return structural(snapshot, request)
-    asked = replace(request, query=text, filters=filters)
-    found = find(snapshot, asked, snapshot.shown(request))
+    cleaned = replace(request, query=text, filters=filters)
+    result = find(snapshot, cleaned, snapshot.shown(request))
 
     def explainable() -> Explainable:
         from lci_py.search.explain.explainable import Single
 
-        whole = find(snapshot, replace(asked, explain_file=None, budget_ms=None), snapshot.n_units)
+        whole = find(snapshot, replace(cleaned, explain_file=None, budget_ms=None), snapshot.n_units)
         return Single(snapshot, filters, whole)
 
-    made = replace(build_answer(snapshot, asked, found), query=request.query)
-    return ModeAnswer(made, filters, explainable)
+    response = replace(build_answer(snapshot, cleaned, result), query=request.query)
+    return ModeAnswer(response, filters, explainable)
 
 
 def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> SingleViewResult:
@@ -102,7 +102,7 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> SingleViewRe
         ask = partial(literal_matches, snapshot, query, request.filters, allowed, strict=request.strict)
         return known_by_words(ask, NOTHING)
 
-    known = whole.once(("spelled", query), spell) if view == "bm25" else None
+    spelled = whole.once(("spelled", query), spell) if view == "bm25" else None
     if view == "bm25":
         whole.settle()
     # BM25 counts a word that most places have for nothing anyway.
@@ -114,9 +114,9 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> SingleViewRe
         raw = hits.head(whole.share((view, query.text), (hits.scores,), max(limit, POOL)))
         stage.left = raw.total
     with snapshot.trace.stage("same_file", len(raw)) as stage:
-        if known is None:
-            known = whole.once(("spelled", query), spell)
-        why = whole.once(("evidence", query), partial(evidence, snapshot, ranking, raw, known))
+        if spelled is None:
+            spelled = whole.once(("spelled", query), spell)
+        why = whole.once(("evidence", query), partial(evidence, snapshot, ranking, raw, spelled))
         whole.settle()
         changed, files = why.ranked()
         ranked = spread(changed, files[:POOL], SAME_FILE[view]).head(limit)
@@ -126,12 +126,12 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> SingleViewRe
         ranked = with_literal_hits(ranked, literal, len(literal), limit)
     sure = None
     if view == "dense":
-        sure = confidence(snapshot, request.query, hits.best, spelled_out=bool(known.units or places))
+        sure = confidence(snapshot, request.query, hits.best, spelled_out=bool(spelled.units or places))
     count, total = whole.share(("shown",), (ranked.scores,), limit), whole.total("ranked", ranked.total)
     whole.settle()
     ranked = HitList(view, ranked.units[:count], ranked.scores[:count], total)
     return SingleViewResult(
-        ranking, allowed, places, raw, ranked, why, known.symbols, attempt.relaxed, sure, tuple(degraded)
+        ranking, allowed, places, raw, ranked, why, spelled.symbols, attempt.relaxed, sure, tuple(degraded)
     )
 
 
@@ -150,28 +150,28 @@ def with_literal_hits(hits: HitList, places: NDArray[np.int64], total: int, limi
     return HitList(hits.view, units, np.concatenate((hits.scores, np.zeros(len(rest)))), total)
 
 
-def build_answer(snapshot: Snapshot, request: SearchRequest, found: SingleViewResult) -> Answer:
+def build_answer(snapshot: Snapshot, request: SearchRequest, outcome: SingleViewResult) -> Answer:
     """The envelope with the results that a view found."""
-    hits = found.ranked
+    hits = outcome.ranked
     explains = None
     if request.explain:
         from lci_py.search.explain.steps import of_single
 
-        explains = of_single(snapshot, found, hits.units.tolist())
+        explains = of_single(snapshot, outcome, hits.units.tolist())
     with snapshot.trace.stage("present", len(hits)) as stage:
-        rows = shown_rows(snapshot, hits.units.tolist(), found.symbols)
-        wanted = LineMatcher(found.query.terms, found.query.phrases, found.query.forms)
+        rows = shown_rows(snapshot, hits.units.tolist(), outcome.symbols)
+        matcher = LineMatcher(outcome.query.terms, outcome.query.phrases, outcome.query.forms)
         results = [
-            result(snapshot, rows[hit.unit], request, hit.view, hit.score, wanted, found.places.get(hit.unit))
+            result(snapshot, rows[hit.unit], request, hit.view, hit.score, matcher, outcome.places.get(hit.unit))
             for hit in hits
         ]
         if explains is not None:
-            results = [replace(made, explain=why) for made, why in zip(results, explains, strict=True)]
+            results = [replace(shown, explain=why) for shown, why in zip(results, explains, strict=True)]
         stage.left = len(results)
-        made = answer(snapshot, request, results, hits.total)
-        made = replace(made, degraded=found.degraded, confidence=found.confidence if results else None)
+        shown = answer(snapshot, request, results, hits.total)
+        shown = replace(shown, degraded=outcome.degraded, confidence=outcome.confidence if results else None)
     if not request.explain:
-        return replace(made, plan={"relaxed": found.relaxed}) if found.relaxed else made
+        return replace(shown, plan={"relaxed": outcome.relaxed}) if outcome.relaxed else shown
     from lci_py.search.explain.steps import single_plan
 
-    return replace(made, plan=single_plan(snapshot, found, request))
+    return replace(shown, plan=single_plan(snapshot, outcome, request))

@@ -34,18 +34,18 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> ModeAnswer:
         BudgetExceededError: The search took longer than the budget.
     """
     with snapshot.trace.stage("plan"):
-        asked = read_symbolic(request.query, request.filters)
-        check(snapshot, asked.filters)
+        conditions = read_symbolic(request.query, request.filters)
+        check(snapshot, conditions.filters)
         there = snapshot.freshness.there()
 
     whole, limit = snapshot.whole, snapshot.shown(request)
 
     def select() -> tuple[Conditions, list[Row], int]:
-        rows, own = matching(snapshot, asked, limit, there)
-        total = whole.total(asked, own)
-        if total or not asked.phrases or request.strict:
-            return asked, rows, total
-        words = asked.with_words()
+        rows, own = matching(snapshot, conditions, limit, there)
+        total = whole.total(conditions, own)
+        if total or not conditions.phrases or request.strict:
+            return conditions, rows, total
+        words = conditions.with_words()
         rows, own = matching(snapshot, words, limit, there)
         return words, rows, whole.total(words, own)
 
@@ -64,17 +64,17 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> ModeAnswer:
     return ModeAnswer(build_answer(snapshot, request, answering, rows, stage.left), answering.filters, explainable)
 
 
-def matching(snapshot: Snapshot, asked: Conditions, limit: int, there: PathTest | None) -> tuple[list[Row], int]:
+def matching(snapshot: Snapshot, conditions: Conditions, limit: int, there: PathTest | None) -> tuple[list[Row], int]:
     """(rows, total): the first `limit` symbols that meet the conditions, in files that pass `there`; and the total."""
-    if not asked.phrases:
-        return snapshot.symbols.select(asked.filters, limit, there)
+    if not conditions.phrases:
+        return snapshot.symbols.select(conditions.filters, limit, there)
     from lci_py.search.modes.phrases import symbols_with
 
     def select(has: PathTest) -> list[Row]:
         both = has if there is None else lambda path: has(path) and there(path)
-        return snapshot.symbols.select(asked.filters, _ALL, both)[0]
+        return snapshot.symbols.select(conditions.filters, _ALL, both)[0]
 
-    rows = symbols_with(snapshot, asked.phrases, select)
+    rows = symbols_with(snapshot, conditions.phrases, select)
     return rows[:limit], len(rows)
 
 
@@ -84,17 +84,17 @@ def terms_of(filters: Filters) -> tuple[tuple[str, float], ...]:
 
 
 def build_answer(
-    snapshot: Snapshot, request: SearchRequest, asked: Conditions, rows: Sequence[Row], total: int
+    snapshot: Snapshot, request: SearchRequest, conditions: Conditions, rows: Sequence[Row], total: int
 ) -> Answer:
     """The envelope with the results of a structural query, in which all matches rank equally."""
-    wanted = LineMatcher(terms_of(asked.filters), asked.phrases)
+    matcher = LineMatcher(terms_of(conditions.filters), conditions.phrases)
     with snapshot.trace.stage("present", len(rows)) as stage:
-        results = [result(snapshot, row, request, "symbolic", 1.0, wanted) for row in rows]
+        results = [result(snapshot, row, request, "symbolic", 1.0, matcher) for row in rows]
         stage.left = len(results)
-        made = answer(snapshot, request, results, total)
+        envelope = answer(snapshot, request, results, total)
     if not request.explain:
-        return replace(made, plan={"relaxed": asked.relaxed}) if asked.relaxed else made
+        return replace(envelope, plan={"relaxed": conditions.relaxed}) if conditions.relaxed else envelope
     from lci_py.search.explain.steps import of_match, symbolic_plan
 
-    shown = tuple(replace(item, explain=of_match(rank)) for rank, item in enumerate(results, 1))
-    return replace(made, results=shown, plan=symbolic_plan(request, asked))
+    explained = tuple(replace(item, explain=of_match(rank)) for rank, item in enumerate(results, 1))
+    return replace(envelope, results=explained, plan=symbolic_plan(request, conditions))

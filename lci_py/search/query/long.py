@@ -92,11 +92,11 @@ def read_long(text: str) -> Long:
             weights[term] = weights.get(term, 0.0) + worth * (1 + math.log(count))
     best = sorted(weights, key=lambda term: -weights[term])[:_MOST_TERMS]  # stable: the first in the text of equal ones
     words = [word for word in WORD.findall(title) if word.lower() not in STOPWORDS] or WORD.findall(title)
-    meant = [word for line in prose for word in WORD.findall(line) if word.lower() not in _TEMPLATE][:_MOST_WORDS]
-    embedded = " ".join([title, title, title, *names, *meant])
-    kept = tuple(dict.fromkeys((*words[:_MOST_NAMES], *names)))
+    content = [word for line in prose for word in WORD.findall(line) if word.lower() not in _TEMPLATE][:_MOST_WORDS]
+    embedded = " ".join([title, title, title, *names, *content])
+    unique = tuple(dict.fromkeys((*words[:_MOST_NAMES], *names)))
     return Long(
-        embedded, kept, tuple((term, round(weights[term], 6)) for term in best), tuple(names), tuple(files.items())
+        embedded, unique, tuple((term, round(weights[term], 6)) for term in best), tuple(names), tuple(files.items())
     )
 
 
@@ -144,16 +144,16 @@ def _names(title: str, prose: str, code: str) -> Iterator[str]:
 
 def _files(text: str) -> Iterable[tuple[str, float]]:
     """(text, weight) of each possible file name. Of several stack frames, the last is the nearest to the cause."""
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     frames = re.findall(r"File \"([^\"\n]+)\", line \d+", text)
-    for place, path in enumerate(frames, 1):
-        found[path.replace("\\", "/")] = 0.5 + 0.5 * place / len(frames)
+    for position, path in enumerate(frames, 1):
+        weights[path.replace("\\", "/")] = 0.5 + 0.5 * position / len(frames)
     for match in _PATH.finditer(text):
         path = match.group().replace("\\", "/").strip("./+-")
         name, _, extension = path.rpartition("/")[2].rpartition(".")
-        named = name and extension.isascii() and extension.isalpha() and len(extension) <= _EXTENSION
-        if named and ("/" in path or path.count(".") == 1):
-            found.setdefault(path, 0.8 if "/" in path else 0.6)
+        is_file = name and extension.isascii() and extension.isalpha() and len(extension) <= _EXTENSION
+        if is_file and ("/" in path or path.count(".") == 1):
+            weights.setdefault(path, 0.8 if "/" in path else 0.6)
     for match in _DOTTED.finditer(text):
-        found.setdefault(match.group(), 0.5)
-    return found.items()
+        weights.setdefault(match.group(), 0.5)
+    return weights.items()

@@ -178,10 +178,10 @@ def plan(
         wording: Rewrites of the query with words that the index has.
         files: Number of files in the index.
     """
-    chosen = intent(query, len(filters_in_use(filters)), wording.lacking)
-    weights = ranking.weights_of(chosen, files, long=query.long)
+    kind = intent(query, len(filters_in_use(filters)), wording.lacking)
+    weights = ranking.weights_of(kind, files, long=query.long)
     return Plan(
-        intent=chosen,
+        intent=kind,
         ranking=ranking.name,
         weights=weights,
         factors=ranking.factors,

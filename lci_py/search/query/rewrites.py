@@ -75,20 +75,20 @@ def wording(query: TextQuery, index: LexicalIndex) -> Wording:
         DamagedIndexError: The shard is damaged.
     """
     own = dict(query.terms)
-    seen = _Vocabulary(index)
+    vocab = _Vocabulary(index)
     words = _prose(query)
     if len(words) > MOST_WORDS:
         return NO_WORDING  # a pasted text says enough
     stems = [term for term in dict.fromkeys(map(stem, words)) if term in own]
-    found: list[Rewrite] = []
+    rewrites: list[Rewrite] = []
     # The rarest first, since there another form finds the most.
-    for term in sorted(stems, key=seen.content):
-        if len(found) == MOST:
+    for term in sorted(stems, key=vocab.content):
+        if len(rewrites) == MOST:
             break
-        made = _rewrite(term, own, seen)
-        if made is not None:
-            found.append(made)
-    return Wording(tuple(found), tuple(term for term in stems if not seen.content(term)))
+        rewrite = _rewrite(term, own, vocab)
+        if rewrite is not None:
+            rewrites.append(rewrite)
+    return Wording(tuple(rewrites), tuple(term for term in stems if not vocab.content(term)))
 
 
 def rewritten(query: TextQuery, rewrites: Sequence[Rewrite]) -> TextQuery:
@@ -127,11 +127,11 @@ class _Vocabulary:
         return self._of("names", term)
 
     def _of(self, field: str, term: str) -> int:
-        found = self._known.get((field, term))
-        if found is None:
-            known = self._index.term(term)
-            found = self._known[field, term] = 0 if known is None else self._index.frequency(field, known)
-        return found
+        frequency = self._known.get((field, term))
+        if frequency is None:
+            number = self._index.term(term)
+            frequency = self._known[field, term] = 0 if number is None else self._index.frequency(field, number)
+        return frequency
 
     @property
     def size(self) -> int:
@@ -146,24 +146,26 @@ class _Vocabulary:
 
 def _prose(query: TextQuery) -> list[str]:
     """The query's words that are no stop words, names or quoted words, in lower case and in the order of the text."""
-    meant = {*query.identifiers, *(word for phrase in query.phrases for word in WORD.findall(phrase))}
-    return [word.lower() for word in query.words if word not in meant and word.lower() not in STOPWORDS]
+    literal = {*query.identifiers, *(word for phrase in query.phrases for word in WORD.findall(phrase))}
+    return [word.lower() for word in query.words if word not in literal and word.lower() not in STOPWORDS]
 
 
-def _rewrite(term: str, own: dict[str, float], seen: _Vocabulary) -> Rewrite | None:
-    found = _forms(term, own, seen)
+def _rewrite(term: str, own: dict[str, float], vocab: _Vocabulary) -> Rewrite | None:
+    others = _forms(term, own, vocab)
     terms: dict[str, float] = {}
-    for form in found:
+    for form in others:
         # A form that is rarer than the word asked for must not count more than it for that.
-        ratio = seen.informs(term) / seen.informs(form) if seen.content(term) else 1.0
+        ratio = vocab.informs(term) / vocab.informs(form) if vocab.content(term) else 1.0
         terms[form] = round(own[term] * FORM_WEIGHT * min(1.0, ratio), 6)
-    return Rewrite(f"{term} ~ {', '.join(found)} (morphology)", tuple(terms.items())) if found else None
+    return Rewrite(f"{term} ~ {', '.join(others)} (morphology)", tuple(terms.items())) if others else None
 
 
-def _forms(term: str, own: dict[str, float], seen: _Vocabulary) -> list[str]:
+def _forms(term: str, own: dict[str, float], vocab: _Vocabulary) -> list[str]:
     """Other forms of the term that the index has, the forms that occur in the most names first."""
-    least = max(1.0, LEAST_FORM * seen.content(term))
-    found = [
-        form for form in seen.have(forms(term)) if form not in own and (seen.content(form) >= least or seen.names(form))
+    minimum = max(1.0, LEAST_FORM * vocab.content(term))
+    matching = [
+        form
+        for form in vocab.have(forms(term))
+        if form not in own and (vocab.content(form) >= minimum or vocab.names(form))
     ]
-    return sorted(found, key=lambda form: (-seen.names(form), -seen.content(form), form))[:MOST_FORMS]
+    return sorted(matching, key=lambda form: (-vocab.names(form), -vocab.content(form), form))[:MOST_FORMS]

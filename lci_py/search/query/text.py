@@ -92,10 +92,10 @@ def read_text(text: str) -> TextQuery:
     if _is_long(text):
         from lci_py.search.query.long import read_long
 
-        found = read_long(text)
+        long = read_long(text)
         said = (_LONG_QUOTES,) if _PHRASE.search(text) else ()
         return TextQuery(
-            found.text, (), found.words, found.terms, found.names, files=found.files, relaxed=said, raw=text, long=True
+            long.text, (), long.words, long.terms, long.names, files=long.files, relaxed=said, raw=text, long=True
         )
     phrases = tuple(phrase for phrase in _PHRASE.findall(text) if phrase.strip())
     relaxed: tuple[str, ...] = ()
@@ -103,9 +103,9 @@ def read_text(text: str) -> TextQuery:
         phrases, relaxed = (), (_AMID_WORDS,)
     plain = text.replace('"', " ")
     words = tuple(WORD.findall(plain))
-    kept = [word for word in words if word.lower() not in STOPWORDS] or list(words)
+    content = [word for word in words if word.lower() not in STOPWORDS] or list(words)
     weights: dict[str, float] = {}
-    for word in kept:
+    for word in content:
         pieces = parts(word)
         for piece in pieces:
             if len(pieces) > 1 and len(piece) == 1:
@@ -114,7 +114,7 @@ def read_text(text: str) -> TextQuery:
         if len(pieces) > 1:
             weights[joined_spelling(word)] = weights.get(joined_spelling(word), 0.0) + 1.5
     # Words that stand together in prose may be one identifier in code: "connection pool", ConnectionPool.
-    for first, second in itertools.pairwise(kept):
+    for first, second in itertools.pairwise(content):
         compound = joined_spelling(first + second)
         if compound not in weights and len(compound) <= 40:
             weights[compound] = 0.7
@@ -128,7 +128,7 @@ def read_symbolic(text: str, filters: Filters) -> Conditions:
     Raises:
         UsageError: A term names a field that does not exist, or has no value.
     """
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     phrases: list[str] = []
     bare = False
     for match in _TERM.finditer(text):
@@ -145,11 +145,11 @@ def read_symbolic(text: str, filters: Filters) -> Conditions:
             phrases.append(value)
         else:
             bare |= match["field"] is None
-            found.setdefault(field, []).append(value)
+            values.setdefault(field, []).append(value)
     if phrases and bare:
-        found["name"] += _words(phrases)
-        return Conditions(merge(filters, found), (), (_AMID_WORDS,))
-    return Conditions(merge(filters, found), tuple(phrases))
+        values["name"] += _words(phrases)
+        return Conditions(merge(filters, values), (), (_AMID_WORDS,))
+    return Conditions(merge(filters, values), tuple(phrases))
 
 
 def _words(phrases: Iterable[str]) -> list[str]:
@@ -160,19 +160,19 @@ def read_fields(text: str, filters: Filters) -> tuple[str, Filters]:
     """Split a ranked query into (text, filters). A `field:value` term with an unknown field stays in the text."""
     if ":" not in text or _is_long(text):
         return text, filters
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
 
     def take(match: re.Match[str]) -> str:
         if match["field"] is None:
             return match[0]
-        found.setdefault(match["field"], []).append(match["quoted"] or match["plain"])
+        values.setdefault(match["field"], []).append(match["quoted"] or match["plain"])
         return " "
 
     rest = _FIELD.sub(take, text)
-    return (rest.strip(), merge(filters, found)) if found else (text, filters)
+    return (rest.strip(), merge(filters, values)) if values else (text, filters)
 
 
-def merge(filters: Filters, found: Mapping[str, Sequence[str]]) -> Filters:
-    """The filters with the values in `found` added. The values of a field are alternatives, from flags or the query."""
-    merged: dict[str, Any] = {field: (*getattr(filters, field), *values) for field, values in found.items()}
+def merge(filters: Filters, more: Mapping[str, Sequence[str]]) -> Filters:
+    """The filters with the values in `more` added. The values of a field are alternatives, from flags or the query."""
+    merged: dict[str, Any] = {field: (*getattr(filters, field), *values) for field, values in more.items()}
     return replace(filters, **merged)

@@ -65,15 +65,15 @@ class Evidence:
 
     def scores(self) -> NDArray[np.float64]:
         """The new scores of the head: [n]."""
-        found: NDArray[np.float64] = self.hits.scores[: len(self.files)].copy()
+        result: NDArray[np.float64] = self.hits.scores[: len(self.files)].copy()
         for weight, values in self.added.values():
-            found += weight * values
-        found *= self.scale
+            result += weight * values
+        result *= self.scale
         for factor in self.factors.values():
-            found *= factor
+            result *= factor
         for weight, values in self.spelled.values():
-            found += weight * values
-        return found
+            result += weight * values
+        return result
 
     def ranked(self) -> tuple[HitList, NDArray[Any]]:
         """(hits, files): the hits by their new scores, best first, ties by unit; the head's files in that order."""
@@ -109,7 +109,7 @@ class SingleViewResult(NamedTuple):
     degraded: tuple[Degradation, ...] = ()
 
 
-def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: LiteralMatches) -> Evidence:
+def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, literal: LiteralMatches) -> Evidence:
     """The evidence for the head of a dense or bm25 ranking: the first `POOL` hits, and units that the query spells out.
 
     Raises:
@@ -117,7 +117,7 @@ def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: LiteralM
     """
     table = snapshot.unit_table
     dense = raw.view == "dense"
-    hits, head = _with(snapshot, query, raw, known.units)
+    hits, head = _with(snapshot, query, raw, literal.units)
     units, own = hits.units[:head], hits.scores[:head]
     files = table.file[units]
     multiplied: dict[str, NDArray[np.float64]] = {}
@@ -137,7 +137,7 @@ def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: LiteralM
     mean[order] = whole(first[order], files[order])
     applies = factors(query, units, table)
     multiplied |= {name: np.where(applies[name], FACTORS[name], 1.0) for name in FACTORS if name in applies}
-    spelled = {name: (worth, values.astype(np.float64)) for name, values in known.of(units).items()}
+    spelled = {name: (worth, values.astype(np.float64)) for name, values in literal.of(units).items()}
     added = {"stem": (points, stem), "file": (FILE, mean)}
     if query.files:
         mentioned = mentions(query, table.paths, snapshot.whole)[files]
@@ -156,11 +156,11 @@ def _with(snapshot: Snapshot, query: TextQuery, raw: HitList, units: list[int]) 
         scores = snapshot.dense.scores(query, more).astype(np.float64)
     else:
         scores = snapshot.bm25.scores(query)[more].astype(np.float64)
-    behind = ~np.isin(raw.units[head:], more)
-    found = np.concatenate((more, raw.units[:head], raw.units[head:][behind]))
+    others = ~np.isin(raw.units[head:], more)
+    order = np.concatenate((more, raw.units[:head], raw.units[head:][others]))
     return HitList(
         raw.view,
-        found,
-        np.concatenate((scores, raw.scores[:head], raw.scores[head:][behind])),
-        max(raw.total, len(found)),
+        order,
+        np.concatenate((scores, raw.scores[:head], raw.scores[head:][others])),
+        max(raw.total, len(order)),
     ), head + len(more)

@@ -47,16 +47,16 @@ class Candidates(NamedTuple):
     found: NDArray[np.bool_] | None = None
 
 
-def join_candidates(found: Candidates, others: Candidates) -> Candidates:
+def join_candidates(direct: Candidates, others: Candidates) -> Candidates:
     """Join the candidates of the views with the candidates that only the graph reached: no unit is in both."""
-    units = np.concatenate((found.units, others.units))
+    units = np.concatenate((direct.units, others.units))
     order = np.argsort(units, kind="stable")
     return Candidates(
         units[order],
-        np.concatenate((found.files, others.files))[order],
-        {name: np.concatenate((found.signals[name], others.signals[name]))[order] for name in found.signals},
-        {name: np.concatenate((found.factors[name], others.factors[name]))[order] for name in found.factors},
-        (np.arange(len(units)) < len(found.units))[order],
+        np.concatenate((direct.files, others.files))[order],
+        {name: np.concatenate((direct.signals[name], others.signals[name]))[order] for name in direct.signals},
+        {name: np.concatenate((direct.factors[name], others.factors[name]))[order] for name in direct.factors},
+        (np.arange(len(units)) < len(direct.units))[order],
     )
 
 
@@ -83,15 +83,15 @@ class RankedCandidates:
         self.highest = self._highest(sums) if highest is None else highest
         #: The score of every candidate before the damping by file, in the candidates' order: [n].
         self.totals = total = self._lifted(sums)
-        place = np.flatnonzero(total > 0)
+        positions = np.flatnonzero(total > 0)
         # Units ascend, so that a stable order has them in it where scores tie.
-        own = total[place]
+        own = total[positions]
         order = np.argsort(-np.round(own, 9), kind="stable")
-        depth = np.empty_like(place)
-        depth[order] = damping_steps(candidates.files[place[order]])
+        depth = np.empty_like(positions)
+        depth[order] = damping_steps(candidates.files[positions[order]])
         scores = np.round(own * plan.saturation**depth, 9).astype(np.float64)
         order = np.argsort(-scores, kind="stable")
-        self._place, self._depth = place[order], depth[order]
+        self._place, self._depth = positions[order], depth[order]
         self.scores = scores[order]
 
     def _sums(self) -> NDArray[np.float64]:
@@ -109,8 +109,8 @@ class RankedCandidates:
         return total
 
     def _highest(self, total: NDArray[np.float64]) -> float:
-        found = self._candidates.found
-        return float((total if found is None else np.where(found, total, 0.0)).max(initial=0.0))
+        direct = self._candidates.found
+        return float((total if direct is None else np.where(direct, total, 0.0)).max(initial=0.0))
 
     def _lifted(self, total: NDArray[np.float64]) -> NDArray[np.float64]:
         """The sums plus the graph's lift: [n], 0 for units that neither a view nor the graph has found."""
@@ -139,8 +139,8 @@ class RankedCandidates:
 
     def find(self, unit: int) -> tuple[int, FusedResult] | None:
         """The rank (from 0) and the result of a unit; None if it is not ranked."""
-        found = np.flatnonzero(self.units == unit)
-        return (int(found[0]), self._items(int(found[0]), int(found[0]) + 1)[0]) if len(found) else None
+        position = np.flatnonzero(self.units == unit)
+        return (int(position[0]), self._items(int(position[0]), int(position[0]) + 1)[0]) if len(position) else None
 
     def _items(self, first: int, stop: int) -> list[FusedResult]:
         places, candidates = self._place[first:stop], self._candidates
@@ -227,8 +227,8 @@ class Outcome:
 
     def find(self, unit: int) -> FusedResult | None:
         """The result of a unit; None if the unit is not ranked."""
-        found = None if self.ranked is None else self.ranked.find(unit)
-        return None if found is None else found[1]
+        ranked = None if self.ranked is None else self.ranked.find(unit)
+        return None if ranked is None else ranked[1]
 
     def other_scores(self, unit: int, source: View) -> tuple[tuple[View, float], ...]:
         """(view, score) of the views that found a unit, except `source`; the score is the view's own."""

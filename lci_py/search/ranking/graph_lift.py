@@ -59,11 +59,11 @@ def reach(graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]) -> Re
         return ReachedUnits(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     group, node, step = edges_of(graph, table, seeds)
     unit = units_of(graph, graph.units(table.unit_of_symbol(graph.n_symbols)), node)
-    kept = (unit >= 0) & (unit != seeds[group % len(seeds)])
-    return ReachedUnits(*_distinct(group[kept], unit[kept], _confidences()[step[kept]]))
+    is_near = (unit >= 0) & (unit != seeds[group % len(seeds)])
+    return ReachedUnits(*_distinct(group[is_near], unit[is_near], _confidences()[step[is_near]]))
 
 
-def weigh_neighbours(found: ReachedUnits, scores: NDArray[np.float64]) -> Neighbours:
+def weigh_neighbours(reached: ReachedUnits, scores: NDArray[np.float64]) -> Neighbours:
     """The lift of the neighbours of the seeds.
 
     It is the sum, over seeds and relations, of the seed's score (as a share of the best seed's) times the edge's
@@ -71,16 +71,16 @@ def weigh_neighbours(found: ReachedUnits, scores: NDArray[np.float64]) -> Neighb
     relation; at most 1.
 
     Args:
-        found: The neighbours.
+        reached: The neighbours.
         scores: [seeds] the scores of the seeds, all > 0, descending.
     """
     n_seeds = len(scores)
     if not n_seeds:
         return Neighbours(np.zeros(0, np.int64), np.zeros(0, np.float32))
-    group, unit, sure = found
+    group, unit, sure = reached
     counts = np.bincount(group, minlength=n_seeds * len(RELATIONS))
-    place = np.arange(len(group)) - (np.cumsum(counts) - counts)[group]
-    near = place < MOST
+    position = np.arange(len(group)) - (np.cumsum(counts) - counts)[group]
+    near = position < MOST
     group, unit, sure = group[near], unit[near], sure[near]
     worth = np.array([worth for _, _, worth in RELATIONS])[group // n_seeds]
     values = (scores / scores[0])[group % n_seeds] * sure * worth / np.cbrt(counts[group])
@@ -93,9 +93,9 @@ def _nodes(table: UnitColumns, seeds: NDArray[np.int64]) -> tuple[NDArray[np.int
     """(owners, nodes): the nodes of the seeds' definitions and, for a type, of its members, each with the index of its
     seed. A block has no nodes: the graph attributes its calls to the file."""
     owners, inside = [], []
-    for place, (unit, kind) in enumerate(zip(seeds.tolist(), table.kind[seeds].tolist(), strict=True)):
+    for seed, (unit, kind) in enumerate(zip(seeds.tolist(), table.kind[seeds].tolist(), strict=True)):
         stop = end_of_type(table, unit) if kind in _TYPES else unit + 1
-        owners.append(np.full(stop - unit, place))
+        owners.append(np.full(stop - unit, seed))
         inside.append(np.arange(unit, stop))
     owner = np.concatenate(owners)
     symbols = table.symbol[np.concatenate(inside)].astype(np.int64)
@@ -107,13 +107,13 @@ _TYPES = frozenset(code for code, kind in enumerate(UNIT_KINDS) if kind in TYPE_
 
 def end_of_type(table: UnitColumns, unit: int) -> int:
     """The number after the last unit of a type. Units are numbered in the order of lines: members follow their type."""
-    start, most = unit + 1, 64
+    start, size = unit + 1, 64
     while True:
-        stop = min(start + most, len(table))
+        stop = min(start + size, len(table))
         beyond = (table.file[start:stop] != table.file[unit]) | (table.line[start:stop] > table.end_line[unit])
         if len(out := np.flatnonzero(beyond)) or stop == len(table):
             return start + int(out[0]) if len(out) else stop
-        start, most = stop, 2 * most
+        start, size = stop, 2 * size
 
 
 def edges_of(
@@ -122,21 +122,21 @@ def edges_of(
     """(groups, ends, steps) of the edges of the seeds in all relations; a group is numbered as in `ReachedUnits`."""
     owners, nodes = _nodes(table, seeds)
     inner, outer = graph.lambdas_in(nodes)
-    found = []
+    parts = []
     for incoming in (False, True):
-        asked, groups, kinds = [], [], []
+        starts, groups, kinds = [], [], []
         for relation, (kind, into, _) in enumerate(RELATIONS):
             if into == incoming:
                 inside = (
                     kind == CALLS and not into
                 )  # calls inside an anonymous function count as calls of the definition around it
                 for own, some in ((owners, nodes), (owners[outer], inner))[: 1 + inside]:
-                    asked.append(some)
+                    starts.append(some)
                     groups.append(own + relation * len(seeds))
                     kinds.append(np.full(len(some), kind, np.uint8))
-        edges = graph.edges(np.concatenate(asked), np.concatenate(kinds), incoming=incoming)
-        found.append((np.concatenate(groups)[edges.origin], edges.node, edges.step))
-    group, node, step = (np.concatenate(columns) for columns in zip(*found, strict=True))
+        edges = graph.edges(np.concatenate(starts), np.concatenate(kinds), incoming=incoming)
+        parts.append((np.concatenate(groups)[edges.origin], edges.node, edges.step))
+    group, node, step = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return group, node, step
 
 
@@ -146,8 +146,8 @@ def units_of(graph: GraphIndex, unit_of: NDArray[np.int64], nodes: NDArray[np.in
     symbols = nodes.astype(np.int64)
     anonymous = symbols >= graph.n_symbols + graph.n_files
     symbols[anonymous] = graph.lambda_symbol[symbols[anonymous] - graph.n_symbols - graph.n_files]
-    known = (symbols >= 0) & (symbols < graph.n_symbols)
-    return np.where(known, unit_of[np.where(known, symbols, 0)], -1) if len(unit_of) else np.full(len(nodes), -1)
+    valid = (symbols >= 0) & (symbols < graph.n_symbols)
+    return np.where(valid, unit_of[np.where(valid, symbols, 0)], -1) if len(unit_of) else np.full(len(nodes), -1)
 
 
 def _distinct(

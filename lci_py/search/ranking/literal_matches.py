@@ -86,11 +86,11 @@ class LiteralMatches(NamedTuple):
 
     def of(self, units: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
         """Maps the signals `name` and `verbatim` to their values for the units: [n]."""
-        found = {name: np.zeros(len(units), np.float32) for name in ("name", "verbatim")}
+        signals = {name: np.zeros(len(units), np.float32) for name in ("name", "verbatim")}
         for name, values in (("name", self.names), ("verbatim", self.texts)):
             for unit, value in values.items():
-                found[name][units == unit] = value
-        return found
+                signals[name][units == unit] = value
+        return signals
 
     @property
     def units(self) -> list[int]:
@@ -134,15 +134,15 @@ def literal_matches(
             return LiteralMatches(names, {}, symbols)
     names, symbols = definitions_named(snapshot, query, filters, allowed)
     is_name = bool(snapshot.whole.total(("name", query.text), bool(names)))
-    asked = partial_names(snapshot, query, filters, whole=is_name, strict=strict)
-    if asked.names:
-        more, small = unit_values(snapshot, query, asked.names, allowed)
+    fragments = partial_names(snapshot, query, filters, whole=is_name, strict=strict)
+    if fragments.names:
+        more, small = unit_values(snapshot, query, fragments.names, allowed)
         names = more | {unit: max(value, more.get(unit, 0.0)) for unit, value in names.items()}
         symbols = {unit: symbol for unit, symbol in small.items() if unit not in symbols} | symbols
     if not is_name:
         names = files_named(snapshot, query, allowed) | names
     # A long question has many subjects: except by stack frames, it spells out none.
-    texts = {} if asked.called or query.long else _texts(snapshot, query, allowed, named=is_name)
+    texts = {} if fragments.called or query.long else _texts(snapshot, query, allowed, is_name=is_name)
     return LiteralMatches(names, texts, symbols) if names or texts else NOTHING
 
 
@@ -151,7 +151,7 @@ def _texts(
     query: TextQuery,
     allowed: NDArray[np.bool_] | None,
     *,
-    named: bool,
+    is_name: bool,
 ) -> dict[int, float]:
     """Maps units to the share of the query that occurs in them word for word."""
     texts: dict[int, float] = {}
@@ -159,9 +159,9 @@ def _texts(
     whole = snapshot.whole
 
     def places(text: Text) -> list[int]:
-        found = likely(snapshot.lexical, text, allowed)
-        read = whole.share(("read", text), (found.shares, found.scores), text.head)
-        return list(dict.fromkeys(found.units[:read].tolist()))
+        candidates = likely(snapshot.lexical, text, allowed)
+        read = whole.share(("read", text), (candidates.shares, candidates.scores), text.head)
+        return list(dict.fromkeys(candidates.units[:read].tolist()))
 
     if is_parameters(query):
         whole.settle()
@@ -170,7 +170,7 @@ def _texts(
     if not whole.alone:
         snapshot.lexical.ask(word for text in texts_of(query) for word in words_of(text))
     whole.settle()
-    literals = [] if named else literals_of(query)
+    literals = [] if is_name else literals_of(query)
     for literal in literals:
         add_narrowest(texts, holding(snapshot, literal, places(Text(tuple(WORD.findall(literal)), head=PLACES))))
         whole.settle()
@@ -258,14 +258,14 @@ def files_named(snapshot: Snapshot, query: TextQuery, allowed: NDArray[np.bool_]
     if not _MODULE.fullmatch(text):
         return {}
     longest = max(WORD.findall(text), key=len)
-    asked = ("/" + text, "/" + re.sub(r"::|[.\\]", "/", text))
+    ends = ("/" + text, "/" + re.sub(r"::|[.\\]", "/", text))
     numbers = []
     for number, path in enumerate(snapshot.files.living_paths()):
         if longest not in path:  # a quick test for large repositories
             continue
         module = "/" + path.rpartition(".")[0]
         folder, _, name = module.rpartition("/")
-        if f"/{path}".endswith(asked[0]) or module.endswith(asked) or (name in _OF_FOLDER and folder.endswith(asked)):
+        if f"/{path}".endswith(ends[0]) or module.endswith(ends) or (name in _OF_FOLDER and folder.endswith(ends)):
             numbers.append(number)
     if snapshot.whole.total(("files", text), len(numbers)) > _MOST_FILES:
         return {}
@@ -314,8 +314,8 @@ def texts_of(query: TextQuery) -> Iterator[Text]:
     if query.long or len(query.words) not in _WORDS:
         return
     yield Text(query.words)
-    given = query.text
-    plain = _QUOTED.sub(" 0 ", given)
+    text = query.text
+    plain = _QUOTED.sub(" 0 ", text)
     first, last = plain.find(": "), plain.rfind(": ")
     whole = sum(_worths(query.words))
     seen = {query.words}
@@ -333,17 +333,17 @@ def texts_of(query: TextQuery) -> Iterator[Text]:
             yield Text(tuple(words), frozenset(gaps), _PART + (1 - _PART) * min(0.99, worth / whole), 2 * HEAD)
 
 
-def words_of(wanted: Text) -> tuple[str, ...]:
+def words_of(target: Text) -> tuple[str, ...]:
     """The stems (words without endings) by which the candidates for a text are looked up."""
-    part = wanted.share < 1  # of a few words, those that say nothing else must help
-    kept = [word for word in wanted.words if part or word.lower() not in STOPWORDS]
-    return tuple(dict.fromkeys(stem(part) for word in kept for part in parts(word) if len(part) > 1))
+    part = target.share < 1  # of a few words, those that say nothing else must help
+    words = [word for word in target.words if part or word.lower() not in STOPWORDS]
+    return tuple(dict.fromkeys(stem(part) for word in words for part in parts(word) if len(part) > 1))
 
 
-def likely(index: LexicalIndex, wanted: Text, allowed: NDArray[np.bool_] | None) -> Likely:
+def likely(index: LexicalIndex, target: Text, allowed: NDArray[np.bool_] | None) -> Likely:
     """The units whose chunks contain the most of the text's words, weighted by rarity, best first; at most `head`."""
-    part = wanted.share < 1
-    terms = tuple(term for text in words_of(wanted) if (term := index.term(text)) is not None)
+    part = target.share < 1
+    terms = tuple(term for text in words_of(target) if (term := index.term(text)) is not None)
     if not terms:
         return Likely(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.float32))
     rows, _, numbers = index.postings("content", terms)
@@ -354,45 +354,45 @@ def likely(index: LexicalIndex, wanted: Text, allowed: NDArray[np.bool_] | None)
     shares = np.round(np.bincount(rows, idfs[numbers], minlength=n) / max(float(idfs.sum()), 1e-9), 9)
     if allowed is not None:
         shares[~allowed[index.chunk_unit]] = 0
-    found = np.flatnonzero(shares >= _ENOUGH)
+    chunks = np.flatnonzero(shares >= _ENOUGH)
     # Many places have all of a few words: short places come first.
-    scores = np.zeros(len(found), np.float32)
+    scores = np.zeros(len(chunks), np.float32)
     if part:
-        scores = index.scores("content", ((term, 1.0) for term in terms))[found]
-    order = np.lexsort((found, -scores, -shares[found]))[: wanted.head]
-    units = index.chunk_unit[found[order]].astype(np.int64)
-    return Likely(units, shares[found[order]], scores[order])
+        scores = index.scores("content", ((term, 1.0) for term in terms))[chunks]
+    order = np.lexsort((chunks, -scores, -shares[chunks]))[: target.head]
+    units = index.chunk_unit[chunks[order]].astype(np.int64)
+    return Likely(units, shares[chunks[order]], scores[order])
 
 
-def stating(snapshot: Snapshot, wanted: Text, units: Sequence[int]) -> dict[Stated, float]:
+def stating(snapshot: Snapshot, target: Text, units: Sequence[int]) -> dict[Stated, float]:
     """Maps each location that contains much of a text word for word to the share of the text."""
-    words = [word.lower() for word in wanted.words]
+    words = [word.lower() for word in target.words]
     worth = _worths(words)
     places: dict[str, list[int]] = {}
     for i, word in enumerate(words):
         places.setdefault(word, []).append(i)
-    least = min(_LEAST * sum(worth), _LONG.start)
-    found: dict[Stated, float] = {}
-    for place, text in chunk_texts(snapshot, units, _MOST_LINES):
-        if sum(value for word, value in zip(words, worth, strict=True) if word in text) <= least:
+    minimum = min(_LEAST * sum(worth), _LONG.start)
+    shares: dict[Stated, float] = {}
+    for location, text in chunk_texts(snapshot, units, _MOST_LINES):
+        if sum(value for word, value in zip(words, worth, strict=True) if word in text) <= minimum:
             continue  # most places end here, which is what makes reading them cheap
-        covered, longest = _in_a_row(WORD.findall(text), places, worth, wanted.gaps)
+        covered, longest = _in_a_row(WORD.findall(text), places, worth, target.gaps)
         value = max((covered / sum(worth) - _LEAST) / (1 - _LEAST), min(1.0, (longest - _LONG.start) / len(_LONG)))
         if value > 0:
-            found[place] = round(value * wanted.share, 9)
-    return found
+            shares[location] = round(value * target.share, 9)
+    return shares
 
 
-def add_narrowest(values: dict[int, float], found: Mapping[Stated, float]) -> None:
+def add_narrowest(values: dict[int, float], shares: Mapping[Stated, float]) -> None:
     """Merge the shares of a text that occur at locations into `values`, by unit; of several shares, the largest counts.
     If a type and its method both contain the words, only the method counts."""
-    kept: dict[Stated, float] = {}
-    for place in sorted(found):  # the narrowest first
-        size, _, file, first = place
-        inner = [v for (n, _, f, at), v in kept.items() if f == file and first <= at and at + n <= first + size]
-        if max(inner, default=0.0) < found[place]:
-            kept[place] = found[place]
-    for (_, unit, _, _), value in kept.items():
+    narrowest: dict[Stated, float] = {}
+    for location in sorted(shares):  # the narrowest first
+        size, _, file, first = location
+        inner = [v for (n, _, f, at), v in narrowest.items() if f == file and first <= at and at + n <= first + size]
+        if max(inner, default=0.0) < shares[location]:
+            narrowest[location] = shares[location]
+    for (_, unit, _, _), value in narrowest.items():
         values[unit] = max(value, values.get(unit, 0.0))
 
 
@@ -416,15 +416,15 @@ def _in_a_row(
             runs = {}
             continue
         waiting = {
-            place: (length, since + 1)
-            for place, (length, since) in runs.items()
-            if place + 1 in gaps and since < _PLACEHOLDER
+            position: (length, since + 1)
+            for position, (length, since) in runs.items()
+            if position + 1 in gaps and since < _PLACEHOLDER
         }
-        runs = waiting | {place: (runs.get(place - 1, (0, 0))[0] + 1, 0) for place in at}
-        for place in at:
-            length = runs[place][0]
+        runs = waiting | {position: (runs.get(position - 1, (0, 0))[0] + 1, 0) for position in at}
+        for position in at:
+            length = runs[position][0]
             if length >= _RUN:
-                own = range(place - length + 1, place + 1)
+                own = range(position - length + 1, position + 1)
                 covered.update(own)
                 longest = max(longest, sum(worth[i] for i in own))
-    return sum(worth[place] for place in covered), longest
+    return sum(worth[position] for position in covered), longest

@@ -90,8 +90,8 @@ class Near:
         if self.place.line is None:
             # The whole file is what is looked at, its lines outside definitions included.
             in_tree[self.place.file] = 1
-        found: NDArray[np.float32] = np.maximum.reduce([self._by_unit[units], self._by_file[files], in_tree[files]])
-        return found
+        result: NDArray[np.float32] = np.maximum.reduce([self._by_unit[units], self._by_file[files], in_tree[files]])
+        return result
 
 
 def place_of(snapshot: Snapshot, text: str) -> Place:
@@ -105,8 +105,8 @@ def place_of(snapshot: Snapshot, text: str) -> Place:
     """
     paths = snapshot.symbols.paths()
     path, line = _from_root(snapshot.root, text), None
-    if path not in paths and (found := _LINE.fullmatch(text)):
-        path, line = _from_root(snapshot.root, found[1]), int(found[2])
+    if path not in paths and (match := _LINE.fullmatch(text)):
+        path, line = _from_root(snapshot.root, match[1]), int(match[2])
     if path not in paths:
         raise BadPathError(f"--near: {path} is not in the index", hint=_hint(paths, path))
     file = paths.index(path)
@@ -133,7 +133,7 @@ def _from_root(root: Path, path: str) -> str:
 def _hint(paths: Sequence[str], path: str) -> str:
     from lci_py.search.suggest import enumeration, similar_paths
 
-    if path == "." or any(known.startswith(path.rstrip("/") + "/") for known in paths):
+    if path == "." or any(indexed.startswith(path.rstrip("/") + "/") for indexed in paths):
         return "it is a folder: name a file in it"
     if alike := similar_paths(path, paths):
         return f"did you mean {enumeration(alike, 'or')}?"
@@ -147,9 +147,9 @@ def tree_closeness(here: str, there: str) -> float:
 
 def steps_between(here: str, there: str) -> int:
     """The distance of two folders in the tree."""
-    one, other = (folder.split("/") if folder else [] for folder in (here, there))
-    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-    return len(one) + len(other) - 2 * common
+    parts, other = (folder.split("/") if folder else [] for folder in (here, there))
+    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(parts, other, strict=False)))
+    return len(parts) + len(other) - 2 * common
 
 
 # --- the graph --------------------------------------------------------------------------------------------------
@@ -177,20 +177,20 @@ def distances(graph: GraphIndex, start: NDArray[np.int64], kinds: Sequence[int])
 
     An anonymous function has the distance of the enclosing definition.
     """
-    found = np.full(len(graph.out_ptr) - 1, HOPS + 1, np.int8)
-    found[start] = 0
+    hops = np.full(len(graph.out_ptr) - 1, HOPS + 1, np.int8)
+    hops[start] = 0
     frontier, reached = start, 0
     for hop in range(1, HOPS + 1):
-        around = [_neighbours(graph, frontier, kind, incoming=way) for kind in kinds for way in (False, True)]
-        fresh = np.unique(np.concatenate(around))
+        adjacent = [_neighbours(graph, frontier, kind, incoming=way) for kind in kinds for way in (False, True)]
+        fresh = np.unique(np.concatenate(adjacent))
         if CALLS in kinds:
             fresh = _with_lambdas(graph, fresh)
-        frontier = fresh[found[fresh] > HOPS]
+        frontier = fresh[hops[fresh] > HOPS]
         reached += len(frontier)
         if not len(frontier) or reached > MOST:
             break
-        found[frontier] = hop
-    return found
+        hops[frontier] = hop
+    return hops
 
 
 def _neighbours(graph: GraphIndex, nodes: NDArray[np.int64], kind: int, *, incoming: bool) -> NDArray[np.int64]:
@@ -200,8 +200,8 @@ def _neighbours(graph: GraphIndex, nodes: NDArray[np.int64], kind: int, *, incom
     pairs = np.unique(edges.origin * total + edges.node)
     origin, node = pairs // total, pairs % total
     few = np.bincount(origin, minlength=len(nodes)) <= FAN
-    found: NDArray[np.int64] = node[few[origin]]
-    return found
+    result: NDArray[np.int64] = node[few[origin]]
+    return result
 
 
 def _with_lambdas(graph: GraphIndex, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -210,10 +210,10 @@ def _with_lambdas(graph: GraphIndex, nodes: NDArray[np.int64]) -> NDArray[np.int
         return nodes
     first = graph.n_symbols + graph.n_files
     numbers = nodes[nodes >= first] - first
-    around = graph.lambda_symbol[numbers]
-    if len(around) and not -1 <= around.min() <= around.max() < graph.n_symbols:
+    enclosing = graph.lambda_symbol[numbers]
+    if len(enclosing) and not -1 <= enclosing.min() <= enclosing.max() < graph.n_symbols:
         raise DamagedIndexError("the graph names a definition that does not exist")
-    outer = np.where(around >= 0, around, graph.n_symbols + graph.lambda_file[numbers])
+    outer = np.where(enclosing >= 0, enclosing, graph.n_symbols + graph.lambda_file[numbers])
     # The file's node has those outside all definitions.
     owner = np.where(graph.lambda_symbol >= 0, graph.lambda_symbol, graph.n_symbols + graph.lambda_file)
     inner = np.flatnonzero(np.isin(owner, nodes)) + first
@@ -234,6 +234,6 @@ def _file_hops(graph: GraphIndex, hops: NDArray[np.int8]) -> NDArray[np.int8]:
     )
     if len(files) and not 0 <= files.min() <= files.max() < graph.n_files:
         raise DamagedIndexError("the graph: its arrays do not fit together")
-    found = np.full(graph.n_files, HOPS + 1, np.int8)
-    np.minimum.at(found, files, hops[reached])
-    return found
+    nearest = np.full(graph.n_files, HOPS + 1, np.int8)
+    np.minimum.at(nearest, files, hops[reached])
+    return nearest

@@ -73,14 +73,14 @@ def holding(snapshot: Snapshot, literal: str, units: Sequence[int]) -> dict[Stat
     """
     table = snapshot.unit_table
     whole = re.compile(rf"(?<![\w-]){re.escape(literal)}(?![\w-])")
-    found: dict[Stated, float] = {}
-    for place, text in chunk_texts(snapshot, units, _MOST_LINES):
+    ratings: dict[Stated, float] = {}
+    for location, text in chunk_texts(snapshot, units, _MOST_LINES):
         worths = [_worth(line, literal, whole) for line in text.split("\n")]
         value = max(worths, default=0.0)
         if value:
-            factor = _TEST if table.is_test[place[1]] else _DOCUMENT if table.is_text[place[1]] else 1.0
-            found[place] = round(value * factor, 9)
-    return found
+            factor = _TEST if table.is_test[location[1]] else _DOCUMENT if table.is_text[location[1]] else 1.0
+            ratings[location] = round(value * factor, 9)
+    return ratings
 
 
 def chunk_texts(snapshot: Snapshot, units: Sequence[int], most_lines: int) -> Iterator[tuple[Stated, str]]:
@@ -116,15 +116,15 @@ def having_parameters(snapshot: Snapshot, query: TextQuery, units: Sequence[int]
         query: A list of parameters.
         units: The units that may have them.
     """
-    wanted = _without_blanks(_list_in(query.raw))
-    found: dict[Stated, float] = {}
+    parameters = _without_blanks(_list_in(query.raw))
+    ratings: dict[Stated, float] = {}
     for unit, row in snapshot.symbols.result_rows(units).items():
         own = row["signature"] or ""
         at = own.find("(", own.find(row["symbol"] or "") + 1)
-        if wanted in _without_blanks(own):
-            worth = _SAME if _without_blanks(_list_in(own[max(at, 0) :])) == wanted else _MORE
-            found[row["end_line"] - row["line"], unit, row["file_number"], row["line"]] = worth
-    return found
+        if parameters in _without_blanks(own):
+            worth = _SAME if _without_blanks(_list_in(own[max(at, 0) :])) == parameters else _MORE
+            ratings[row["end_line"] - row["line"], unit, row["file_number"], row["line"]] = worth
+    return ratings
 
 
 def _list_in(text: str) -> str:
@@ -189,23 +189,23 @@ def partial_names(
         strict: Whether mistyped and shortened names are ruled out.
     """
     text = query.raw[:_MOST_TEXT]
-    found = list(places(snapshot, text, filters, certain=query.long))
-    if snapshot.whole.total(("places", query.text), bool(found)):
-        return AskedNames(found)
+    named = list(places(snapshot, text, filters, certain=query.long))
+    if snapshot.whole.total(("places", query.text), bool(named)):
+        return AskedNames(named)
     if query.long or is_parameters(query):
         return AskedNames()
-    found = list(_calls(snapshot, text, filters))
-    if snapshot.whole.total(("calls", text), bool(found)):
+    named = list(_calls(snapshot, text, filters))
+    if snapshot.whole.total(("calls", text), bool(named)):
         call = _CALL.search(text)
-        around = f"{text[: call.start() if call else 0]} {text[text.rfind(')') + 1 :]}"
-        return AskedNames(found, called=bool(_OPERATOR.search(around)) or len(WORD.findall(around)) < _SENTENCE)
-    found = list(_in_file(snapshot, text, filters))
+        rest = f"{text[: call.start() if call else 0]} {text[text.rfind(')') + 1 :]}"
+        return AskedNames(named, called=bool(_OPERATOR.search(rest)) or len(WORD.findall(rest)) < _SENTENCE)
+    named = list(_in_file(snapshot, text, filters))
     if whole:
-        return AskedNames(found)
-    found += _dotted_names(snapshot, text, filters)
-    if not strict and not snapshot.whole.total(("asked", text), bool(found)):
-        found = _mistyped_names(snapshot, query, filters) or _shortened_names(snapshot, query, filters)
-    return AskedNames(found)
+        return AskedNames(named)
+    named += _dotted_names(snapshot, text, filters)
+    if not strict and not snapshot.whole.total(("asked", text), bool(named)):
+        named = _mistyped_names(snapshot, query, filters) or _shortened_names(snapshot, query, filters)
+    return AskedNames(named)
 
 
 # --- a name and its file ----------------------------------------------------------------------------------------------
@@ -377,8 +377,8 @@ def _frames(text: str, matches: Sequence[re.Match[str]]) -> Iterator[Frame]:
         start = text.rfind("\n", 0, match.start()) + 1
         before = _ADDRESS.sub("", text[max(start, match.start() - _BEFORE_TEXT) : match.start()])
         name = ""
-        if behind := _BEHIND.match(text, match.end()):
-            name = behind[1]
+        if following := _BEHIND.match(text, match.end()):
+            name = following[1]
         elif there := _BEFORE.search(before):
             name = there[1]
             if "/" not in path and name.count(".") > 1:
@@ -405,8 +405,8 @@ def places(snapshot: Snapshot, text: str, filters: Filters, *, certain: bool) ->
     for frame in frames:
         rows = []
         for file in files[frame.path]:
-            row, named = _definition_at(snapshot, file, frame, filters)
-            if row is not None and (named or not certain or "/" in frame.path):
+            row, by_name = _definition_at(snapshot, file, frame, filters)
+            if row is not None and (by_name or not certain or "/" in frame.path):
                 rows.append(row)
         yield from (NamedDefinition(row, worth) for row in rows)
         worth *= _LESS if whole.total(frame, bool(rows)) else 1
@@ -440,25 +440,25 @@ def _files(snapshot: Snapshot, paths: set[str]) -> Mapping[str, Sequence[int]]:
     """Maps paths (of any machine) to the files with the longest common end; paths with too many files are left out."""
     if not paths:
         return {}
-    wanted: dict[str, list[tuple[str, list[str]]]] = {}
+    by_base: dict[str, list[tuple[str, list[str]]]] = {}
     for path in paths:
         parts = [part for part in path.split("/") if part not in ("", ".", "..")]
-        wanted.setdefault(parts[-1], []).append((path, parts))
+        by_base.setdefault(parts[-1], []).append((path, parts))
     best: dict[str, tuple[int, list[int]]] = {}
     for number, own in enumerate(snapshot.files.living_paths()):
-        for path, parts in wanted.get(own.rpartition("/")[2], ()):
+        for path, parts in by_base.get(own.rpartition("/")[2], ()):
             same = common_end(own.split("/"), parts)
             if same < min(2, len(parts), own.count("/") + 1):
                 continue  # another folder's file of this name
-            most, files = best.get(path, (0, []))
-            if same >= most:
-                best[path] = (same, [*files, number] if same == most else [number])
-    mine = {path: (most, len(files)) for path, (most, files) in best.items()}
-    nearest = snapshot.whole.nearest("frames", mine)
+            length, files = best.get(path, (0, []))
+            if same >= length:
+                best[path] = (same, [*files, number] if same == length else [number])
+    longest = {path: (length, len(files)) for path, (length, files) in best.items()}
+    nearest = snapshot.whole.nearest("frames", longest)
     snapshot.whole.settle()
     return {
-        path: best[path][1] if path in mine and mine[path][0] == most else ()
-        for path, (most, count) in nearest.items()
+        path: best[path][1] if path in longest and longest[path][0] == length else ()
+        for path, (length, count) in nearest.items()
         if count <= _MOST_FILES
     }
 

@@ -24,17 +24,17 @@ def depths(files: NDArray[Any]) -> NDArray[np.int64]:
     grouped = files[order]
     first = np.flatnonzero(np.concatenate(([True], grouped[1:] != grouped[:-1]))) if len(files) else order
     sizes = np.diff(np.append(first, len(files)))
-    found = np.empty(len(files), np.int64)
-    found[order] = np.arange(len(files)) - np.repeat(first, sizes)
-    return found
+    result = np.empty(len(files), np.int64)
+    result[order] = np.arange(len(files)) - np.repeat(first, sizes)
+    return result
 
 
 def damping_steps(files: NDArray[Any]) -> NDArray[np.int64]:
     """The number of times that each result is damped for its file's earlier results: [n], 0 for a file's first result,
     1 for its second and third, 2 for its fourth, and so on. In the right file, the answer is often the third best unit.
     """
-    found = depths(files)
-    return found - (found > 1)
+    earlier = depths(files)
+    return earlier - (earlier > 1)
 
 
 def reorder(hits: HitList, scores: NDArray[np.float64]) -> tuple[HitList, NDArray[np.int64]]:
@@ -78,5 +78,5 @@ def whole(own: NDArray[np.float64], files: NDArray[Any]) -> NDArray[np.float64]:
         files: [n] the file of each hit.
     """
     places = files + 1  # -1 is a unit whose file nobody knows
-    found: NDArray[np.float64] = np.bincount(places, own * np.power(_NEXT, depths(files)))[places] * (1 - _NEXT)
-    return found
+    means: NDArray[np.float64] = np.bincount(places, own * np.power(_NEXT, depths(files)))[places] * (1 - _NEXT)
+    return means

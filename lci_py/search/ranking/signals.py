@@ -84,42 +84,42 @@ class Measure:
         if self._mentioned is not None:
             signals["mentioned"] = self._mentioned[files]
         if "symbolic" in self._hits:
-            found = self._hits["symbolic"]
+            symbolic = self._hits["symbolic"]
             signals["symbol"] = np.zeros(len(units), np.float32)
-            place = np.searchsorted(units, found.units)
-            place = np.minimum(place, max(len(units) - 1, 0))
-            there = units[place] == found.units if len(units) else np.zeros(len(place), np.bool_)
-            signals["symbol"][place[there]] = found.scores[there]
+            position = np.searchsorted(units, symbolic.units)
+            position = np.minimum(position, max(len(units) - 1, 0))
+            there = units[position] == symbolic.units if len(units) else np.zeros(len(position), np.bool_)
+            signals["symbol"][position[there]] = symbolic.scores[there]
         return signals
 
     def _measure_units(self, units: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
         """Maps the signals that still have to be scaled by their largest value to their values: [n]."""
         query, table = self._query, self._snapshot.unit_table
         files = table.file[units]
-        found: dict[str, NDArray[np.float32]] = {}
+        measured: dict[str, NDArray[np.float32]] = {}
         if "dense" in self._hits:
             dense = self._snapshot.dense
-            found["dense"] = dense.scores(query, units)
+            measured["dense"] = dense.scores(query, units)
             if self._whole_files is None:
                 self._whole_files = dense.of_files(query, table.file, len(table.paths))
-            found["dense_all"] = self._whole_files[files]
+            measured["dense_all"] = self._whole_files[files]
             if self._file_means is None:
-                self._file_means = means_of_best(found["dense"], files, len(table.paths))
-            found["dense_file"] = self._file_means[files]
+                self._file_means = means_of_best(measured["dense"], files, len(table.paths))
+            measured["dense_file"] = self._file_means[files]
         if "bm25" in self._hits:
-            found |= {name: values[units] for name, values in self._snapshot.bm25.field_scores(query).items()}
+            measured |= {name: values[units] for name, values in self._snapshot.bm25.field_scores(query).items()}
         if self._graph is not None:
-            found["hub"] = np.log1p(self._graph.importers[files].astype(np.float32))
-        return found
+            measured["hub"] = np.log1p(self._graph.importers[files].astype(np.float32))
+        return measured
 
 
 def scale_to_peak(values: NDArray[np.float32], peak: float) -> NDArray[np.float32]:
     """Values as shares of the largest value (`peak`), in [0, 1]: [n]."""
     if peak <= 0:
         return np.zeros_like(values)
-    found = values / np.float32(peak)
-    np.maximum(found, 0, out=found)  # not `clip`, whose checks take longer than this
-    return np.asarray(np.minimum(found, 1, out=found), np.float32)
+    shares = values / np.float32(peak)
+    np.maximum(shares, 0, out=shares)  # not `clip`, whose checks take longer than this
+    return np.asarray(np.minimum(shares, 1, out=shares), np.float32)
 
 
 def means_of_best(
@@ -132,25 +132,25 @@ def means_of_best(
 
 
 def stem_match(
-    query: TextQuery, paths: list[str], files: NDArray[np.int32], known: dict[int, Pieces] | None = None
+    query: TextQuery, paths: list[str], files: NDArray[np.int32], cache: dict[int, Pieces] | None = None
 ) -> NDArray[np.float32]:
     """For each candidate, the share of its file's name (or folder's, for index files) that the query's words spell.
 
     Args:
         paths: The path of every file.
         files: [candidates] the file of each candidate.
-        known: Path pieces split by earlier queries; extended by this query.
+        cache: Path pieces split by earlier queries; extended by this query.
     """
     words = {stem(part) for word in query.words if word.lower() not in STOPWORDS for part in parts(word)}
     beginnings = {word[:_BEGINNING] for word in words if len(word) >= _BEGINNING}
     begun = {word[:_WHOLE] for word in words if len(word) >= _WHOLE}
     whole = {word for word in words if len(word) == _WHOLE}
-    known = {} if known is None else known
-    found = np.zeros(len(paths), np.float32)
+    cache = {} if cache is None else cache
+    matches = np.zeros(len(paths), np.float32)
     for number in np.flatnonzero(np.bincount(files)).tolist():
-        pieces = known.get(number)
+        pieces = cache.get(number)
         if pieces is None:
-            pieces = known[number] = _pieces(paths[number])
+            pieces = cache[number] = _pieces(paths[number])
         spelled = 0
         for piece, beginning in pieces:
             if (
@@ -161,8 +161,8 @@ def stem_match(
             ):
                 spelled += len(piece)
         if spelled:
-            found[number] = spelled / sum(len(piece) for piece, _ in pieces)
-    return found[files]
+            matches[number] = spelled / sum(len(piece) for piece, _ in pieces)
+    return matches[files]
 
 
 def _pieces(path: str) -> Pieces:
@@ -185,29 +185,29 @@ def mentions(query: TextQuery, paths: Sequence[str], whole: Whole = ALONE) -> ND
         paths: The path of every file.
         whole: The collection that the files are part of.
     """
-    found = np.zeros(len(paths), np.float32)
+    ratings = np.zeros(len(paths), np.float32)
     own = _closest(query, paths)
     nearest = whole.nearest("files", {mention: (length, len(files)) for mention, (length, files) in own.items()})
     for mention, (length, files) in own.items():
-        most, count = nearest[mention]
-        for number in files if length == most else ():
-            found[number] = max(found[number], mention[1] / count**0.5)
-    return found
+        longest, count = nearest[mention]
+        for number in files if length == longest else ():
+            ratings[number] = max(ratings[number], mention[1] / count**0.5)
+    return ratings
 
 
 def _closest(query: TextQuery, paths: Sequence[str]) -> dict[Mention, tuple[int, list[int]]]:
     """Maps each mention to (length, files): the longest path end (in segments) that files share with the mention, and
     these files."""
-    wanted: dict[str, list[tuple[tuple[str, ...], float, bool]]] = {}
+    by_end: dict[str, list[tuple[tuple[str, ...], float, bool]]] = {}
     for text, worth in query.files:
         for segments, dotted in _named_paths(text):
-            wanted.setdefault(segments[-1], []).append((segments, worth, dotted))
+            by_end.setdefault(segments[-1], []).append((segments, worth, dotted))
     best: dict[Mention, tuple[int, list[int]]] = {}
     for number, path in enumerate(paths):
         name = path.rpartition("/")[2]
         stem_ = name.partition(".")[0]
         for key, dotted in ((name, False), (stem_, True)):
-            for segments, worth, is_dotted in wanted.get(key, ()):
+            for segments, worth, is_dotted in by_end.get(key, ()):
                 if dotted != is_dotted:
                     continue
                 own = (*path.split("/")[:-1], key)
@@ -234,7 +234,7 @@ def _named_paths(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
 def factors(query: TextQuery, units: NDArray[np.int64], table: UnitColumns) -> dict[str, NDArray[np.bool_]]:
     """Maps each factor to a mask of where it applies: [candidates]."""
     # In a long question such words occur by chance.
-    asked = set() if query.long else {word.lower() for word in query.words}
+    words = set() if query.long else {word.lower() for word in query.words}
     applies = {
         "test": table.is_test,
         "inner_test": table.is_inner_test,
@@ -242,22 +242,22 @@ def factors(query: TextQuery, units: NDArray[np.int64], table: UnitColumns) -> d
         "text": table.is_text,
         "generated": table.generated,
     }
-    found = {name: where[units] for name, where in applies.items() if not asked & ASKED_BY.get(name, frozenset())}
+    masks = {name: where[units] for name, where in applies.items() if not words & ASKED_BY.get(name, frozenset())}
     paths, files = table.paths, table.file[units]
-    if "generated" in found:
-        found["generated"] = found["generated"] | _by_path(paths, files, lambda path: _is_stub(path, paths))
-    if not asked & ASKED_BY["aside"]:
+    if "generated" in masks:
+        masks["generated"] = masks["generated"] | _by_path(paths, files, lambda path: _is_stub(path, paths))
+    if not words & ASKED_BY["aside"]:
         # Tests and text have a factor of their own.
-        found["aside"] = _by_path(paths, files, is_aside) & ~(table.is_test | table.is_text)[units]
-    return found
+        masks["aside"] = _by_path(paths, files, is_aside) & ~(table.is_test | table.is_text)[units]
+    return masks
 
 
 def _by_path(paths: Sequence[str], files: NDArray[np.int32], holds: Callable[[str], bool]) -> NDArray[np.bool_]:
     """Whether `holds` is true of the path of each candidate's file: [candidates]."""
-    found = np.zeros(len(paths), np.bool_)
+    applies = np.zeros(len(paths), np.bool_)
     for number in np.flatnonzero(np.bincount(files)).tolist():
-        found[number] = holds(paths[number])
-    return found[files]
+        applies[number] = holds(paths[number])
+    return applies[files]
 
 
 def _is_stub(path: str, paths: Sequence[str]) -> bool:
@@ -265,7 +265,7 @@ def _is_stub(path: str, paths: Sequence[str]) -> bool:
     ending = next((ending for ending in _STUBS if path.endswith(ending)), "")
     for other in _STUBS[ending] if ending else ():
         beside = path.removesuffix(ending) + other
-        place = bisect_left(paths, beside)
-        if paths[place : place + 1] == [beside]:
+        index = bisect_left(paths, beside)
+        if paths[index : index + 1] == [beside]:
             return True
     return False
