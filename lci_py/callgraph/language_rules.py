@@ -6,9 +6,9 @@ Each language lists its rules as `call_rules` in grammars/; `has_rule` tests whe
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 from lci_py.source.text.language_tables import has_rule, table_of, words_of
+from lci_py.types.record import NamedTuple
 
 #: The rules, and what each means.
 RULES = {

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
 from lci_py.source.dataflow import constraints as ir
-from lci_py.types.record import dataclass, replace
+from lci_py.types.record import NamedTuple, dataclass, replace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

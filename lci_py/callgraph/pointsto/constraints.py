@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lci_py.callgraph.program import FLAGS, ITEM, OWNER, RESULT, TAKES
 from lci_py.source.dataflow import constraints as ir
+from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

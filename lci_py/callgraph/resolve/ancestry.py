@@ -6,7 +6,6 @@ Answers about types in files other than the one being linked are computed once f
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from lci_py.callgraph.linearize import merge_orders
 from lci_py.callgraph.lookup_tables import Definition
@@ -14,6 +13,7 @@ from lci_py.callgraph.lookups import LookUps, Shared
 from lci_py.callgraph.resolve.values import EXTERNAL, Values
 from lci_py.source.frameworks import Hook, hooks_of
 from lci_py.source.text.language_tables import has_rule
+from lci_py.types.record import NamedTuple
 
 _BASE_DEPTH = 5
 _LINEAGE = 24

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from lci_py.callgraph.lookup_tables import Definition
+from lci_py.types.record import NamedTuple
 
 #: How well an argument fits a parameter. `MAYBE`: unknown; `CONVERTED`: at most by a user-defined conversion; `OWN`: by
 #: one that exists; `PERHAPS`: by one, if it exists.

@@ -8,7 +8,6 @@ Source:
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -34,6 +33,7 @@ from lci_py.callgraph.resolve.values import (
 )
 from lci_py.source.extract.expressions import parse
 from lci_py.source.text.language_tables import has_rule
+from lci_py.source.text.patterns import lazily
 from lci_py.types.edges import TYPE
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from lci_py.types.expressions import Expr
 
 #: A literal at the beginning of a receiver: a number, a text, `typeof(T)`.
-_LITERAL = re.compile(r"(?:(\d[\d_]*)(\.\d+)?([a-zA-Z]*)|[$@]*\"(?:\\.|[^\"\\])*\"|(typeof)\(\))(?=\.[A-Za-z_]|$)")
+_LITERAL = lazily(r"(?:(\d[\d_]*)(\.\d+)?([a-zA-Z]*)|[$@]*\"(?:\\.|[^\"\\])*\"|(typeof)\(\))(?=\.[A-Za-z_]|$)")
 _SUFFIXES = {"m": "decimal", "f": "float", "d": "double", "l": "long", "u": "uint", "ul": "ulong"}
 
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import NamedTuple
 
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps, Shared
@@ -28,6 +27,7 @@ from lci_py.callgraph.resolve.values import (
 )
 from lci_py.source.text.language_tables import has_rule, table_of
 from lci_py.types.edges import IMPORT, PACKAGE, SCOPE
+from lci_py.types.record import NamedTuple
 from lci_py.types.search import TYPE_KINDS
 from lci_py.types.source import Import, TypeHint
 

@@ -8,7 +8,6 @@ other files are look-ups; chains of dependent look-ups end after `_HOPS` slots.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.lookup_tables import Definition
@@ -21,6 +20,7 @@ from lci_py.source.extract.expressions import parse
 from lci_py.source.text.language_tables import has_rule, words_of
 from lci_py.types.edges import AMBIGUOUS, FIELD
 from lci_py.types.expressions import ATTR, CALL, CAST, ITEM, LAST, NAME, PARAMETERS, Expr, Step, head_name
+from lci_py.types.record import NamedTuple
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import (
     APPLIED,

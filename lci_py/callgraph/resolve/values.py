@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from lci_py.callgraph.file_facts import is_type
 from lci_py.callgraph.lookup_tables import Definition
+from lci_py.types.record import NamedTuple
 from lci_py.types.search import TYPE_KINDS
 
 #: How many names are followed one after the other.

@@ -11,7 +11,7 @@ from contextlib import closing
 from heapq import merge
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import UsageError
 from lci_py.index.build.changes import walk_settings
@@ -35,7 +35,7 @@ from lci_py.source.repository.ignore_layers import IGNORE_FILES
 from lci_py.source.repository.ignored import TreeRules
 from lci_py.source.syntax.languages import is_test
 from lci_py.source.syntax.limits import LIMIT_REASONS
-from lci_py.types.record import dataclass, field, replace
+from lci_py.types.record import NamedTuple, dataclass, field, replace
 from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:

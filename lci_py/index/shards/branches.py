@@ -9,13 +9,13 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import batches, marks
 from lci_py.index.shards.symbols import SqliteFile
 from lci_py.source.repository.branches import Tip
-from lci_py.types.record import dataclass
+from lci_py.types.record import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from lci_py.types.source import Extract

@@ -64,9 +64,10 @@ def text_fields(rows: SegmentRows, words: NumberedWords) -> TextFields:
 
 def embedded_words(rows: SegmentRows, content: Sparse, vocabulary: Vocabulary) -> Sparse:
     """Counts (chunk x word) of the words to embed, from code, path and header; `content` has the counts of the code."""
+    paths = list_bags((WORD.findall(path_text(record.path)) for record in rows.records), vocabulary)
     return Sparse.concat(
         content,
-        _spread(_embedded_paths(rows, vocabulary), np.array(rows.chunk_file, np.int32)).scaled(EMBEDDED_PATH),
+        _spread(paths, np.array(rows.chunk_file, np.int32)).scaled(EMBEDDED_PATH),
         _spread(_headers(rows, vocabulary), np.array(rows.chunk_unit, np.int32)).scaled(EMBEDDED_HEADER),
     )
 
@@ -97,10 +98,6 @@ def path_text(path: str) -> str:
 def header_text(symbol: Symbol | None) -> str:
     """The kind and name of a definition, which are embedded with each of its chunks; "" without a definition."""
     return f"{symbol.kind} {symbol.qualified_name}" if symbol is not None else ""
-
-
-def _embedded_paths(rows: SegmentRows, vocabulary: Vocabulary) -> Sparse:
-    return list_bags((WORD.findall(path_text(record.path)) for record in rows.records), vocabulary)
 
 
 def _headers(rows: SegmentRows, vocabulary: Vocabulary) -> Sparse:

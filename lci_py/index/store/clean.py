@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import NamedTuple
 
 from lci_py.errors import IndexWriteError
 from lci_py.index.store.background_run import HOOK_LOG
@@ -13,6 +12,7 @@ from lci_py.index.store.commit import IGNORE_FILE, is_cache, is_ours, remove, re
 from lci_py.index.store.lock import HOOK_LOCKS, WRITE_LOCK, writer
 from lci_py.index.store.manifest import MANIFEST, SHARD_NAME
 from lci_py.index.store.search_log import OLD_SEARCH_LOG, SEARCH_LOG
+from lci_py.types.record import NamedTuple
 
 _LOGS = (HOOK_LOG, SEARCH_LOG, OLD_SEARCH_LOG)
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lci_py.source.conditions import flags, text
 from lci_py.source.conditions.text import MAX_CONDITION, File, Range, bare, clip, is_bracketed
 from lci_py.source.text.patterns import lazily
-from lci_py.types.record import dataclass
+from lci_py.types.record import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -6,9 +6,10 @@ It is the only such parser, both for sources and for conditions stored in the in
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lci_py.source.text.patterns import lazily
+from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

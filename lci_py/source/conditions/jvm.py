@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
 from lci_py.source.conditions.text import join
 from lci_py.source.text.patterns import lazily
+from lci_py.types.record import NamedTuple
 
 # `src/jvmMain/kotlin/…`, `src/main/scala-2.13/…`, `src/debug/java/…`, `src/main/java9/…`
 _SOURCES = lazily(r"(?:^|/)src/(?P<set>[\w+.-]+)/(?P<folder>(?:kotlin|java|scala|jdk)(?:[-_]?\d[\w.]*[+-]?)?)/")

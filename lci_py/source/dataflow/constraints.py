@@ -16,9 +16,9 @@ import json
 import struct
 import zlib
 from array import array
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from lci_py.types.record import dataclass, field
+from lci_py.types.record import NamedTuple, dataclass, field
 from lci_py.types.source import Lambda
 
 if TYPE_CHECKING:

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lci_py.source.extract.cpp_arguments import methods_with_defaults
 from lci_py.source.extract.macro_initialisers import MacroInitialisers, arguments, closing
 from lci_py.source.text.patterns import lazily
 from lci_py.types.expressions import ATTR, CAST, NAME, PARAMETER, Expr, Step
+from lci_py.types.record import NamedTuple
 from lci_py.types.search import FUNCTION_KINDS
 from lci_py.types.source import (
     APPLIED,

@@ -13,9 +13,9 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from lci_py.source.repository.git import changed_since, git_command, git_environment, git_root, ref_tips
+from lci_py.types.record import NamedTuple
 
 #: Seconds without output of git after which a file system must be hanging.
 STALL_SECONDS = 60.0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import NamedTuple
 
 from lci_py.source.repository.git import git_output, run_git
 from lci_py.types.history import Commit
+from lci_py.types.record import NamedTuple
 
 #: Seconds for one log: to follow lines through a long history takes git some.
 _SECONDS = 60.0

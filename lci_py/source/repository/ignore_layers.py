@@ -6,10 +6,10 @@ import os
 import stat
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
 
 from lci_py.source.repository.git import common_dir, git_root, global_excludes
 from lci_py.source.repository.ignore_rules import IgnoreRules, parse_ignore_file
+from lci_py.types.record import NamedTuple
 
 # Strongest first, as in ripgrep: a kind of file beats a weaker kind whatever the depth of the two. But the first two
 # do not bring back what git ignores: they may have come with a clone, and would open what its user keeps from others.

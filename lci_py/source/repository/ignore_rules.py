@@ -7,9 +7,9 @@ import re
 import warnings
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from lci_py.errors import BadGlobError
+from lci_py.types.record import NamedTuple
 
 # Bounds on lines with wildcards, each of which takes some 50 µs to compile. Real ignore files have at most a tenth.
 _MAX_LINE = 1000  # characters of one

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from lci_py.source.repository.files import ALWAYS_SKIPPED
 from lci_py.source.repository.ignore_layers import Layers, ignoring, layers_inside, outer_layers
 from lci_py.source.repository.walk import NOTHING, FolderState, GlobRules, WalkOptions, nested_since
+from lci_py.types.record import NamedTuple
 
 _FOLDER = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_DIRECTORY
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
 
 from lci_py.errors import BadPathError, TooLargeError
 from lci_py.source.repository.files import ALWAYS_SKIPPED, SHORTAGES
@@ -23,7 +22,7 @@ from lci_py.source.repository.ignore_layers import (
 )
 from lci_py.source.repository.ignore_rules import IgnoreRules, NameFilter
 from lci_py.source.repository.workspace import is_workspace, member_problem, members
-from lci_py.types.record import dataclass
+from lci_py.types.record import NamedTuple, dataclass
 from lci_py.types.source import FileEntry, Skip
 
 #: A folder with a `.git` file: a linked worktree or a submodule.

@@ -8,10 +8,10 @@ import stat
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from lci_py.errors import BadPathError, UsageError, unknown_value
 from lci_py.source.repository.workspace import ALL, is_workspace, members, workspaces_folder
+from lci_py.types.record import NamedTuple
 
 #: A workspace is a folder: nothing that a shell or another system reads otherwise.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 import re
-from typing import NamedTuple
 
 from lci_py.source.text.language_tables import has_rule, pairs, shared_table
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import joined_spelling
+from lci_py.types.record import NamedTuple
 
 #: Unit as written -> its form, its dimension, and its factor: in seconds, in bytes, or as a share of one.
 _UNITS = {

@@ -136,8 +136,8 @@ class Captures:
         entities: dict[tuple[str, ...], tuple[str, str, str]] = {}
         for pattern, captures in matches:
             names = tuple(captures)
-            if names in take:
-                take[names](captures)
+            if (taken := take.get(names)) is not None:
+                taken(captures)
             elif names in entities:
                 self._entity(pattern, *entities[names], captures)
             else:

@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lci_py.source.syntax.limits import Limits, OutOfTime
 from lci_py.source.syntax.macro_text import VISIBLE, Use, apply_edits, entries, macro_text
@@ -25,7 +25,7 @@ from lci_py.source.syntax.regions import Regions
 from lci_py.source.syntax.repair import cost, errors, mark_edits, repairs, without_directives
 from lci_py.source.text.language_tables import grammars_dir as grammars_dir, table_of
 from lci_py.source.text.patterns import lazily
-from lci_py.types.record import dataclass
+from lci_py.types.record import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -52,7 +52,7 @@ _MOST_ATTEMPTS = 20
 _FEW = 10
 #: The share of its nodes that a tree keeps without what does not parse, or too much was left out.
 _KEPT = 0.7
-_SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([A-Za-z_]+)[\d.]*")
+_SHEBANG = lazily(rb"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([A-Za-z_]+)[\d.]*")
 
 
 def decodable(source: bytes) -> bytes:
@@ -565,12 +565,14 @@ def absent_grammars(paths: Iterable[str]) -> dict[str, dict[str, object]]:
 
 
 @lru_cache(maxsize=1)
-def _test_patterns() -> re.Pattern[str]:
+def _test_names() -> tuple[tuple[str, ...], re.Pattern[str]]:
+    """(Ends of the names of test files; a pattern of the names that not only their end tells)."""
     import fnmatch
 
-    globs = {glob for spec in load_languages().values() for glob in spec.test_files}
-    parts = sorted(fnmatch.translate(glob) for glob in globs)
-    return re.compile("|".join(parts) or r"(?!)")
+    globs = sorted({glob for spec in load_languages().values() for glob in spec.test_files})
+    ends = tuple(glob[1:] for glob in globs if re.fullmatch(r"\*[^*?[]+", glob))
+    parts = [fnmatch.translate(glob) for glob in globs if glob[1:] not in ends]
+    return ends, re.compile("|".join(parts) or r"(?!)")
 
 
 #: `t` at the root is that of Perl, and of git. `kitty_tests` holds tests, but `tokio-test` is a library for them.
@@ -579,4 +581,5 @@ _TEST_FOLDER = re.compile(r"^t/|(?:^|/)(?:tests?|specs?|__tests__|testing|testda
 
 def is_test(path: str) -> bool:
     """Whether the path looks like a test, by folder name or by a language's test-file patterns."""
-    return bool(_TEST_FOLDER.search(path) or _test_patterns().match(path.rsplit("/", 1)[-1]))
+    name, (ends, others) = path.rsplit("/", 1)[-1], _test_names()
+    return bool(name.endswith(ends) or _TEST_FOLDER.search(path) or others.match(name))

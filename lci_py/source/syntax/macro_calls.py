@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
 from lci_py.source.text.patterns import lazily
+from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
     from tree_sitter import Node

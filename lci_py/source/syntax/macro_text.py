@@ -16,9 +16,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from lci_py.source.text.patterns import lazily
+from lci_py.types.record import NamedTuple
 
 VISIBLE = lazily(rb"[^\r\n]")
 #: Bytes of a macro's arguments that are read, and how deep their parentheses go.

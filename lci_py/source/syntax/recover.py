@@ -13,10 +13,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import accumulate, pairwise
-from typing import NamedTuple
 
 from lci_py.source.syntax.macro_text import VISIBLE
 from lci_py.source.text.patterns import lazily
+from lci_py.types.record import NamedTuple
 
 #: Maximum number of times the bytes of a file are parsed, and of indentation levels that are divided.
 _BUDGET, _DEEPEST = 24, 12

@@ -38,7 +38,7 @@ class Regions(NamedTuple):
         code = table.get("code")
         return cls(
             tuple(table["suffixes"]),
-            re.compile(code.encode()) if code else None,
+            lazily(code.encode()) if code else None,
             table.get("separator", "").encode(),
             table.get("notebook", "").encode(),
         )

@@ -17,10 +17,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lci_py.source.syntax.macro_text import VISIBLE
 from lci_py.source.text.patterns import lazily
+from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
