@@ -54,17 +54,15 @@ class Row(NamedTuple):
     """
 
     request: Callable[[Invocation, str], Any]
-    ask: Callable[[CommandRun], Any] = lambda asked: asked.engine.answer(asked.call.command, asked.request)
-    writer: Callable[[CommandRun], Writer[Any]] = lambda asked: Writer(
-        asked.call.command, asked.call.command, cut_results
-    )
+    ask: Callable[[CommandRun], Any] = lambda run: run.engine.answer(run.call.command, run.request)
+    writer: Callable[[CommandRun], Writer[Any]] = lambda run: Writer(run.call.command, run.call.command, cut_results)
     results: Callable[[Any], object] = lambda answer: answer.results
     whole: Callable[[Invocation], bool] = lambda _: True
     shapes: tuple[str, ...] = ()
     skip: Callable[[Any, int], Any] | None = None
     fit: Callable[[CommandRun, Any, Callable[[Any], int]], Any] | None = None
     bare: Callable[[str], bool] = lambda shape: shape in PICTURES
-    finish: Callable[[CommandRun, Any, int], int] = lambda _asked, _answer, code: code
+    finish: Callable[[CommandRun, Any, int], int] = lambda _run, _answer, code: code
 
 
 def answer(call: Invocation, row: Row) -> int:
@@ -74,19 +72,19 @@ def answer(call: Invocation, row: Row) -> int:
         raise UsageError(f"{shape} is not for a terminal", hint=f"write it to a file: > {call.command}.{shape}")
     request = row.request(call, shape)
     with open_engine(call, whole=row.whole(call)) as engine:
-        asked = CommandRun(call, shape, request, engine)
-        found = row.ask(asked)
+        run = CommandRun(call, shape, request, engine)
+        result = row.ask(run)
         if row.skip is not None and (offset := number(call.values, "offset")):
-            found = row.skip(found, offset)
-        found = from_here(found, call, shape, engine.root)
-        writer, written = row.writer(asked), "text" if shape in _AS_TEXT else shape
+            result = row.skip(result, offset)
+        result = from_here(result, call, shape, engine.root)
+        writer, form = row.writer(run), "text" if shape in _AS_TEXT else shape
         if shape in PICTURES:
-            writer = writer._replace(page=_page(asked))
+            writer = writer._replace(page=_page(run))
         # Results that do not fit into a budget still count.
-        code = EXIT_OK if row.results(found) else EXIT_NO_RESULTS
-        shown = found if row.fit is None else row.fit(asked, found, cost(call, written, writer))
-        emit(call, written, shown, writer, bare=row.bare(shape))
-        return row.finish(asked, found, code)
+        code = EXIT_OK if row.results(result) else EXIT_NO_RESULTS
+        part = result if row.fit is None else row.fit(run, result, cost(call, form, writer))
+        emit(call, form, part, writer, bare=row.bare(shape))
+        return row.finish(run, result, code)
 
 
 #: Commands that answer a question about an index, where the module of their row is not called like them.
@@ -114,11 +112,11 @@ def runner(command: str) -> Callable[[Invocation], int]:
     return run
 
 
-def _page(asked: CommandRun) -> dict[str, object]:
+def _page(run: CommandRun) -> dict[str, object]:
     """Arguments for `diagrams.write`: a function that returns code, and a function that returns a link to an editor."""
     from lci_py.cli.terminal import editor_link
 
-    reader, root = asked.engine.snapshot.reader, str(asked.engine.root)
+    reader, root = run.engine.snapshot.reader, str(run.engine.root)
 
     def code(path: str, first: int, last: int) -> list[str]:
         return [line.decode("utf-8", "replace").rstrip("\r") for line in reader.some(path, first, last)]

@@ -64,15 +64,15 @@ def _ready(call: Invocation) -> Iterator[tuple[Invocation, Engine | None]]:
         with cluster.kept_searches(call) as searches:
             yield call._replace(kept=searches), None
     else:
-        with KeptEngine(call) as kept, open_engine(call := call._replace(kept=kept)) as engine:
+        with KeptEngine(call) as engines, open_engine(call := call._replace(kept=engines)) as engine:
             yield line_defaults(call, str(engine.root)), engine
 
 
 def _check(call: Invocation) -> None:
     """Raise a `UsageError` if a flag of the command line does not go with a batch, or is wrong for every line."""
     command = COMMANDS[call.command]
-    argument, given = (command.more, "more") if call.command == "cluster" else (command.argument, "argument")
-    if argument and call.values[given]:
+    argument, key = (command.more, "more") if call.command == "cluster" else (command.argument, "argument")
+    if argument and call.values[key]:
         word = argument.metavar
         raise UsageError(f"--batch and {word} cannot be used together", hint=f"put the {word} into the batch")
     shape, form = shape_of(call, *_OUTPUTS), call.text("format")

@@ -33,7 +33,7 @@ _OF = {
     "clean": ("grace",),
     "search": (*_REQUEST, "jsonl", "format", "fields", "paths", "timeout", "batch"),
 }
-_MOST_WORKERS = 256
+_MAX_WORKERS = 256
 
 
 def run_cluster(call: Invocation) -> int:
@@ -70,18 +70,18 @@ def _index(call: Invocation) -> int:
     repositories = listed_repositories(call.text("repos"))
     who = fleet.workers(call.text("scheduler"), _tls(call), processes=_processes(call))
     with progress(call) as bar:
-        made = fleet.index(call.text("store") or "", repositories, who, bar)
-    for text in made["warnings"]:
+        report = fleet.index(call.text("store") or "", repositories, who, bar)
+    for text in report["warnings"]:
         warn(text, quiet=call.flag("quiet"))
     with writing():
         if call.flag("json"):
-            write_json(made)
+            write_json(report)
         elif not call.flag("quiet"):
-            done = f"{len(made['indexed']):,} indexed" if made["changed"] else "nothing has changed"
-            count = len(made["repositories"])
+            state = f"{len(report['indexed']):,} indexed" if report["changed"] else "nothing has changed"
+            count = len(report["repositories"])
             many = f"{count:,} {'repository' if count == 1 else 'repositories'}"
-            size = f"{many}, {made['files']:,} files, {made['chunks']:,} chunks"
-            print(f"{size}: {done} ({made['seconds']:.1f} s, generation {made['generation']})")
+            size = f"{many}, {report['files']:,} files, {report['chunks']:,} chunks"
+            print(f"{size}: {state} ({report['seconds']:.1f} s, generation {report['generation']})")
     return EXIT_OK
 
 
@@ -93,13 +93,14 @@ def _clean(call: Invocation) -> int:
     hours = call.number("grace")
     if hours is not None and hours < 0:
         raise UsageError(f"--grace must be at least 0, not {hours}")
-    made = fleet.clean(call.text("store") or "", 24 if hours is None else hours)
+    report = fleet.clean(call.text("store") or "", 24 if hours is None else hours)
     with writing():
         if call.flag("json"):
-            write_json(made)
+            write_json(report)
         elif not call.flag("quiet"):
-            left = f", {made['young']:,} are too young" if made["young"] else ""
-            print(f"removed {made['removed']:,} objects, {made['bytes'] / 1e6:,.1f} MB; kept {made['kept']:,}{left}")
+            young = f", {report['young']:,} are too young" if report["young"] else ""
+            removed = f"removed {report['removed']:,} objects, {report['bytes'] / 1e6:,.1f} MB"
+            print(f"{removed}; kept {report['kept']:,}{young}")
     return EXIT_OK
 
 
@@ -113,7 +114,7 @@ def listed_repositories(path: str | None) -> list[tuple[str, str]]:
         text = Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read ({error})", hint="give a text file") from None
-    found = []
+    repositories = []
     for number, line in enumerate(text.splitlines(), 1):
         try:
             words = shlex.split(line, comments=True)
@@ -124,8 +125,8 @@ def listed_repositories(path: str | None) -> list[tuple[str, str]]:
         if len(words) != 2:
             raise UsageError(f"{path}:{number}: {len(words)} words", hint="write NAME PATH[@REVISION]")
         source = words[1] if "://" in words[1] else str(Path(words[1]).absolute())
-        found.append((words[0], source))
-    return found
+        repositories.append((words[0], source))
+    return repositories
 
 
 def _search(call: Invocation) -> int:
@@ -135,7 +136,7 @@ def _search(call: Invocation) -> int:
     request = to_request(call, " ".join(call.texts("more")), filters)
     with _open_root(call, 4 if shape == "text" and sys.stdout.isatty() else 2) as fleet:
         answer = fleet.search(request, call.texts("repo"))
-    return put(call, shape, request, answer, listed=not any(found.snippet for found in answer.results))
+    return put(call, shape, request, answer, bare=not any(result.snippet for result in answer.results))
 
 
 def _open_root(call: Invocation, snippet: int) -> AbstractContextManager[Root]:
@@ -166,10 +167,10 @@ def line_of_batch(base: Invocation, line: str) -> Invocation:
     Raises:
         UsageError: The JSON object is not valid, or has a wrong key or value.
     """
-    found = line_object(line) if line.startswith("{") else {"query": line}
+    fields = line_object(line) if line.startswith("{") else {"query": line}
     flags = {flag.name: flag for flag in COMMANDS["cluster"].flags if flag.name in _REQUEST}
     values, left_out = dict(base.values), defaults(COMMANDS["cluster"])
-    for key, value in found.items():
+    for key, value in fields.items():
         name = key.replace("-", "_")
         if name == "query":
             values["more"] = (text_of(key, value),)
@@ -181,12 +182,12 @@ def line_of_batch(base: Invocation, line: str) -> Invocation:
 
 
 def _processes(call: Invocation) -> int:
-    found = call.number("workers")
-    if found is not None and call.text("scheduler") is not None:
+    count = call.number("workers")
+    if count is not None and call.text("scheduler") is not None:
         raise UsageError("--workers and --scheduler cannot be used together", hint="a scheduler has its own workers")
-    if found is not None and not 1 <= found <= _MOST_WORKERS:
-        raise UsageError(f"--workers must be 1 to {_MOST_WORKERS}, not {found}")
-    return found or 2
+    if count is not None and not 1 <= count <= _MAX_WORKERS:
+        raise UsageError(f"--workers must be 1 to {_MAX_WORKERS}, not {count}")
+    return count or 2
 
 
 def _tls(call: Invocation) -> tuple[str, str, str] | None:

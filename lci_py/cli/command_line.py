@@ -109,23 +109,23 @@ class _Line:
         self._arguments(positionals)
         return True
 
-    def _arguments(self, given: list[str]) -> None:
+    def _arguments(self, words: list[str]) -> None:
         argument, name = self._command.argument, self._command.name
         if patterns := self.values.get("regexp"):
-            given = [self._either(cast("tuple[str, ...]", patterns)), *given]
-        if argument and argument.required and self.values.get("batch") is None and not given:
+            words = [self._either(cast("tuple[str, ...]", patterns)), *words]
+        if argument and argument.required and self.values.get("batch") is None and not words:
             raise self._wrong(f"missing argument {argument.metavar!r}")
         if argument and argument.many:
-            self.values[ARGUMENT] = tuple(given)
+            self.values[ARGUMENT] = tuple(words)
             return
         if self._command.more:
-            self.values[MORE], given = tuple(given[1:]), given[:1]
-        most = 1 if argument else 0
-        if len(given) > most:
+            self.values[MORE], words = tuple(words[1:]), words[:1]
+        limit = 1 if argument else 0
+        if len(words) > limit:
             takes = f"one {argument.metavar}" if argument else "no argument"
-            raise self._wrong(f"`lci {name}` takes {takes}, and {given[most]!r} is one too many")
-        if given:
-            self.values[ARGUMENT] = given[0]
+            raise self._wrong(f"`lci {name}` takes {takes}, and {words[limit]!r} is one too many")
+        if words:
+            self.values[ARGUMENT] = words[0]
 
     def _either(self, patterns: tuple[str, ...]) -> str:
         """Joins the patterns of several -e into a single regular expression that matches any of them."""
@@ -170,14 +170,14 @@ class _Line:
         return self._rest.pop()
 
     def _store(self, flag: Flag, text: str) -> None:
-        held = self.values[flag.name]
+        value = self.values[flag.name]
         if flag.shape == "int":
             if not _INT.fullmatch(text):
                 raise self._wrong(f"{flag.spellings[0]} must be a whole number of up to nine digits, not {text!r}")
             self.values[flag.name] = int(text)
         elif flag.shape == "list":
-            self.values[flag.name] = (*(held if isinstance(held, tuple) else ()), text)
-        elif flag.shape == "once" and held is not None:
+            self.values[flag.name] = (*(value if isinstance(value, tuple) else ()), text)
+        elif flag.shape == "once" and value is not None:
             raise UsageError(f"{flag.spellings[0]} is given twice", hint="give it once")
         else:
             self.values[flag.name] = text
@@ -194,7 +194,7 @@ class _Line:
             return UsageError(f"no such option: {spelling}", hint=f"if it is no option, write -- before it: {sought}")
         from difflib import get_close_matches
 
-        long = [known[2:] for known in (*self._flags, "--help") if known.startswith("--")]
+        long = [option[2:] for option in (*self._flags, "--help") if option.startswith("--")]
         near = [f"did you mean --{name}?" for name in get_close_matches(spelling[2:], long, 1)]
         if self._command.argument and self._command.argument.metavar in _TEXTS:
             near.append(f"to look for {spelling} itself: {sought}")

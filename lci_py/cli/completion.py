@@ -63,9 +63,9 @@ def complete(argv: Sequence[str]) -> list[str]:
     words = [*argv[1:], ""][: int(argv[0]) + 1]
     roots = [after for before, after in pairwise(argv) if before == "--root"]
     return [
-        found
-        for found in _candidates(words, roots[-1] if roots else None)
-        if found.startswith(words[-1]) and _PLAIN.fullmatch(found)
+        word
+        for word in _candidates(words, roots[-1] if roots else None)
+        if word.startswith(words[-1]) and _PLAIN.fullmatch(word)
     ]
 
 

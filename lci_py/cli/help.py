@@ -64,16 +64,16 @@ class _Page:
 
     def rows(self, rows: Iterable[tuple[str, str]]) -> list[list[str]]:
         """Lay out terms and their meanings in two columns; returns a list of lines for each pair."""
-        found = list(rows)
-        wide = min(max((len(term) for term, _ in found), default=0), 24)
+        pairs = list(rows)
+        wide = min(max((len(term) for term, _ in pairs), default=0), 24)
         indent = " " * (wide + 4)
-        made = []
-        for term, meaning in found:
+        blocks = []
+        for term, meaning in pairs:
             if len(term) > wide:
-                made.append([f"  {term}", *self.wrapped(meaning, indent)])
+                blocks.append([f"  {term}", *self.wrapped(meaning, indent)])
             else:
-                made.append(list(self.wrapped(meaning, indent, f"  {term:<{wide}}  ")))
-        return made
+                blocks.append(list(self.wrapped(meaning, indent, f"  {term:<{wide}}  ")))
+        return blocks
 
     def write(self) -> None:
         text = "\n".join(self.lines) + "\n"
@@ -89,9 +89,9 @@ def show_help(argv: Sequence[str]) -> None:
         UsageError: There is no such command.
     """
     words = [word for word in argv if word in COMMANDS][:1]
-    asked = [word for word in argv if not word.startswith("-") and word != "help"][:1]
-    if asked and not words:
-        raise unknown_value("command", asked[0], tuple(COMMANDS))
+    operands = [word for word in argv if not word.startswith("-") and word != "help"][:1]
+    if operands and not words:
+        raise unknown_value("command", operands[0], tuple(COMMANDS))
     if "--man" in argv:
         sys.stdout.write(man())
         return
@@ -139,19 +139,19 @@ def _overview(page: _Page) -> None:
 
 
 def _usage(command: Command) -> str:
-    shown = []
+    metavars = []
     for argument, required in (
         (command.argument, command.argument and command.argument.required),
         (command.more, False),
     ):
         if argument is not None:
             metavar = argument.metavar + ("…" if argument.many and " " not in argument.metavar else "")
-            shown.append(metavar if required else f"[{metavar}]")
-    return " ".join([f"Usage: lci {command.name}", *shown, "[FLAGS]"])
+            metavars.append(metavar if required else f"[{metavar}]")
+    return " ".join([f"Usage: lci {command.name}", *metavars, "[FLAGS]"])
 
 
 def _arguments(command: Command) -> list[tuple[str, str]]:
-    return [(one.metavar, one.help) for one in (command.argument, command.more) if one is not None]
+    return [(item.metavar, item.help) for item in (command.argument, command.more) if item is not None]
 
 
 def _short(page: _Page, command: Command) -> None:
@@ -159,11 +159,11 @@ def _short(page: _Page, command: Command) -> None:
     own = sorted((flag for flag in command.flags if flag.name not in _SHARED), key=lambda flag: flag.name in _RARE)
     rows = page.rows((_term(flag), _clause(flag.help)) for flag in own)
     others = [flag for flag in command.flags if flag not in own]
-    for shown in range(len(rows), -1, -1):
+    for count in range(len(rows), -1, -1):
         page.lines = []
         _begin(page, command)
-        page.lines += [line for row in rows[:shown] for line in row]
-        if rest := [flag.spellings[0] for flag in (*own[shown:], *others)]:
+        page.lines += [line for row in rows[:count] for line in row]
+        if rest := [flag.spellings[0] for flag in (*own[count:], *others)]:
             page.lines.append("")
             page.text(f"Also: {' '.join(rest)}. `lci {command.name} --help --all` says what they do.")
         page.lines += _examples(page, command, _FEW)
@@ -178,13 +178,13 @@ def _begin(page: _Page, command: Command) -> None:
     page.table(_arguments(command))
 
 
-def _examples(page: _Page, command: Command, most: int) -> list[str]:
-    some = command.examples[:most]
+def _examples(page: _Page, command: Command, limit: int) -> list[str]:
+    some = command.examples[:limit]
     wide = max((len(line) for line, _ in some), default=0)
     if wide <= 44:
         lines = [f"  {line:<{wide}}  # {does}" for line, does in some]
     else:
-        lines = [line for shown, does in some for line in (f"  # {does}", f"  {shown}")]
+        lines = [line for example, does in some for line in (f"  # {does}", f"  {example}")]
     return ["", page.bold("Examples:", "bold"), *lines] if some else []
 
 
@@ -204,10 +204,10 @@ def _meaning(flag: Flag) -> str:
     return flag.help if flag.default is None else f"{flag.help} Default: {flag.default}."
 
 
-def _clause(text: str, most: int | None = None) -> str:
-    """The first clause of a help text; if the clause is longer than `most` characters, its part before the comma."""
+def _clause(text: str, limit: int | None = None) -> str:
+    """The first clause of a help text; if the clause is longer than `limit` characters, its part before the comma."""
     first = re.split(r"[;:] |\. ", text)[0].rstrip(".")
-    return (first if most is None or len(first) < most else first.partition(",")[0]) + "."
+    return (first if limit is None or len(first) < limit else first.partition(",")[0]) + "."
 
 
 # --- the man page -----------------------------------------------------------------------------------------------
@@ -221,8 +221,8 @@ def man() -> str:
     lines += [".SH SYNOPSIS", ".B lci", "COMMAND [ARGUMENT] [FLAGS]", ".SH COMMANDS"]
     for command in COMMANDS.values():
         lines += [f".SS {_troff(_usage(command).removeprefix('Usage: '))}", _troff(command.help)]
-        named = [(flag, _term(flag)) for flag in command.flags]
-        for term, meaning in [*_arguments(command), *((term, _meaning(flag)) for flag, term in named)]:
+        terms = [(flag, _term(flag)) for flag in command.flags]
+        for term, meaning in [*_arguments(command), *((term, _meaning(flag)) for flag, term in terms)]:
             lines += [".TP", f".B {_troff(term)}", _troff(meaning)]
         for line, does in command.examples:
             lines += [".PP", _troff(f"{does}:"), ".br", f".B {_troff(line)}"]

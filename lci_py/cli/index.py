@@ -101,8 +101,8 @@ def _is_wanted(call: Invocation, where: str | None) -> bool:
         return True
     from lci_py.render.text.style import visible_line
 
-    named = visible_line(str(app.find_root(where)))
-    sys.stderr.write(f"{named} is in no git work tree. Index {files:,} files ({size / 1e6:,.0f} MB)? [y/N] ")
+    root = visible_line(str(app.find_root(where)))
+    sys.stderr.write(f"{root} is in no git work tree. Index {files:,} files ({size / 1e6:,.0f} MB)? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
@@ -218,17 +218,17 @@ def _fit_status(status: Mapping[str, Any], max_tokens: int) -> Mapping[str, Any]
     from lci_py.render.json.answer import dumps, plain_object
     from lci_py.render.token_budget import tokens
 
-    kept: dict[str, Any] = dict(status)
+    part: dict[str, Any] = dict(status)
     dropped: list[str] = []
     lists = [key for key, value in status.items() if isinstance(value, (list, dict)) and key not in _WRONG]
     longest = sorted(lists, key=lambda key: (-len(dumps(status[key])), key))
     for key in longest:
-        if tokens(dumps(plain_object(kept))) <= max_tokens:
+        if tokens(dumps(plain_object(part))) <= max_tokens:
             break
-        del kept[key]
+        del part[key]
         dropped.append(key)
-        kept["truncated"] = {"max_tokens": max_tokens, "keys_dropped": dropped}
-    return kept
+        part["truncated"] = {"max_tokens": max_tokens, "keys_dropped": dropped}
+    return part
 
 
 def run_workspace(call: Invocation) -> int:
@@ -249,24 +249,24 @@ def run_workspace(call: Invocation) -> int:
         except LciError as error:
             error.workspace = names[0]
             raise
-    found = upkeep.workspaces(action, names, call.text("named"))
-    return _list_workspaces(call, found)
+    report = upkeep.workspaces(action, names, call.text("named"))
+    return _list_workspaces(call, report)
 
 
-def _list_workspaces(call: Invocation, found: dict[str, Any]) -> int:
+def _list_workspaces(call: Invocation, report: dict[str, Any]) -> int:
     from lci_py.render.text.index import render_workspaces
 
-    _print(call, found, lambda to: render_workspaces(found, to))
-    return EXIT_OK if found.get("workspaces", True) else EXIT_NO_RESULTS
+    _print(call, report, lambda to: render_workspaces(report, to))
+    return EXIT_OK if report.get("workspaces", True) else EXIT_NO_RESULTS
 
 
 def run_stats(call: Invocation) -> int:
     from lci_py.app import upkeep
     from lci_py.render.text.stats import stats_lines
 
-    found = upkeep.stats(call.text("root"), since=call.text("since"))
-    _print(call, found, lambda to: to.lines(stats_lines(found, to.layout)))
-    return EXIT_OK if found["all"]["searches"] else EXIT_NO_RESULTS
+    report = upkeep.stats(call.text("root"), since=call.text("since"))
+    _print(call, report, lambda to: to.lines(stats_lines(report, to.layout)))
+    return EXIT_OK if report["all"]["searches"] else EXIT_NO_RESULTS
 
 
 def run_clean(call: Invocation) -> int:
@@ -290,10 +290,10 @@ def run_hook(call: Invocation) -> int:
         return EXIT_OK
     from lci_py.render.text.index import render_hooks
 
-    found = upkeep.hooks(call.text("root"), action, force=call.flag("force"))
-    _print(call, found, lambda to: render_hooks(found, to))
-    wanted = ("absent", "skipped") if action == "uninstall" else ("installed",)
-    return EXIT_OK if all(hook["state"] in wanted for hook in found["hooks"]) else EXIT_NO_RESULTS
+    report = upkeep.hooks(call.text("root"), action, force=call.flag("force"))
+    _print(call, report, lambda to: render_hooks(report, to))
+    states = ("absent", "skipped") if action == "uninstall" else ("installed",)
+    return EXIT_OK if all(hook["state"] in states for hook in report["hooks"]) else EXIT_NO_RESULTS
 
 
 def _detach() -> None:
@@ -316,13 +316,13 @@ def run_agent(call: Invocation) -> int:
     from lci_py.app import upkeep
     from lci_py.render.text.agents import render_agents
 
-    found = upkeep.agents(
+    report = upkeep.agents(
         call.text("root"), action, call.texts("more"),
         user=call.flag("user"), only=call.text("only"), hooks=call.flag("hooks"),
     )  # fmt: skip
-    _print(call, found, lambda to: render_agents(found, to))
-    left = any(file["state"] == "left_alone" for agent in found["agents"] for file in agent["files"])
-    return EXIT_USAGE if left and action != "list" else EXIT_OK
+    _print(call, report, lambda to: render_agents(report, to))
+    conflict = any(file["state"] == "left_alone" for agent in report["agents"] for file in agent["files"])
+    return EXIT_USAGE if conflict and action != "list" else EXIT_OK
 
 
 def _answer_agent() -> NoReturn:
@@ -337,20 +337,20 @@ def _answer_agent() -> NoReturn:
     os._exit(EXIT_OK)
 
 
-def _print(call: Invocation, found: Mapping[str, Any], render: Callable[[Page], None]) -> None:
-    """Write `found` within --max-tokens: as JSON with --json, else as text by `render`. Write nothing with --quiet."""
+def _print(call: Invocation, report: Mapping[str, Any], render: Callable[[Page], None]) -> None:
+    """Write `report` within --max-tokens: as JSON with --json, else as text by `render`. Write nothing with --quiet."""
     with writing():
         if call.flag("json"):
             from lci_py.render.json.answer import plain_object
 
-            write_json(plain_object(found))
+            write_json(plain_object(report))
         elif call.flag("quiet"):
             return
         elif "max_tokens" in call.values and (max_tokens := number(call.values, "max_tokens")) is not None:
             from lci_py.render.token_budget import head
 
-            held, to = io.StringIO(), screen(call)
-            render(type(to)(held, to.layout.style.color, to.layout.width))
-            to.file.write(head(held.getvalue(), max_tokens))
+            buffer, to = io.StringIO(), screen(call)
+            render(type(to)(buffer, to.layout.style.color, to.layout.width))
+            to.file.write(head(buffer.getvalue(), max_tokens))
         else:
             render(screen(call))

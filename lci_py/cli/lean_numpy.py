@@ -50,7 +50,7 @@ class _Finder:
             return None
         sys.meta_path.remove(self)
         specs = (finder.find_spec(name, path, target) for finder in sys.meta_path)
-        spec = next((found for found in specs if found is not None), None)
+        spec = next((item for item in specs if item is not None), None)
         if spec is not None and spec.loader is not None:
             run = spec.loader.exec_module
 

@@ -94,7 +94,7 @@ def _about(argv: list[str]) -> int:
             if argv[0] == "--completion":
                 sys.stdout.write(completion.script(argv[1] if len(argv) > 1 else ""))
             else:
-                sys.stdout.writelines(f"{found}\n" for found in completion.complete(argv[1:]))
+                sys.stdout.writelines(f"{word}\n" for word in completion.complete(argv[1:]))
         else:
             from lci_py.cli.help import show_help
 

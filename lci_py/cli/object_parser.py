@@ -26,7 +26,7 @@ _OF_COMMAND_LINES = {
 COMMAND = "command"
 
 
-def invocation(found: Mapping[str, Any], base: Invocation) -> Invocation:
+def invocation(fields: Mapping[str, Any], base: Invocation) -> Invocation:
     """The command that a JSON object describes.
 
     Args:
@@ -34,7 +34,7 @@ def invocation(found: Mapping[str, Any], base: Invocation) -> Invocation:
     Raises:
         UsageError: The command or a key is unknown, or a value has the wrong type.
     """
-    name = found.get(COMMAND)
+    name = fields.get(COMMAND)
     if name is None:
         name = base.command
     if not isinstance(name, str) or name not in ANSWERING:
@@ -42,18 +42,18 @@ def invocation(found: Mapping[str, Any], base: Invocation) -> Invocation:
     command = COMMANDS[name]
     left_out = defaults(command)
     values = dict(base.values if name == base.command else left_out)
-    keys = _keys(command, found)
-    for key, value in found.items():
+    keys = _keys(command, fields)
+    for key, value in fields.items():
         if key == COMMAND:
             continue
-        known = plain_text(key).replace("-", "_")
-        if known not in keys:
+        field = plain_text(key).replace("-", "_")
+        if field not in keys:
             raise unknown_value("key", plain_text(key)[:100], [COMMAND, *keys])
         if value is None:
-            name_of_value = known if known in left_out else ARGUMENT
+            name_of_value = field if field in left_out else ARGUMENT
             values[name_of_value] = left_out[name_of_value]
         else:
-            keys[known](key, value, values)
+            keys[field](key, value, values)
     if command.argument and command.argument.required and not values[ARGUMENT]:
         raise UsageError(f"{argument_key(command)} is missing", hint=f"`lci {name} --help` says what it is")
     return base._replace(command=name, values=values)
@@ -85,10 +85,10 @@ def line_object(line: str) -> dict[str, Any]:
         UsageError: The line is not valid JSON.
     """
     try:
-        found: dict[str, Any] = json.loads(line)
+        fields: dict[str, Any] = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"not a JSON object: {error}", hint="a line that starts with { is read as JSON") from error
-    return found
+    return fields
 
 
 def argument_key(command: Command) -> str:
@@ -99,7 +99,7 @@ def argument_key(command: Command) -> str:
     return word if more or not command.argument.many else f"{word}s"
 
 
-def _keys(command: Command, found: Mapping[str, Any]) -> dict[str, Callable[[str, Any, dict[str, Value]], None]]:
+def _keys(command: Command, fields: Mapping[str, Any]) -> dict[str, Callable[[str, Any, dict[str, Value]], None]]:
     """Maps each key that is allowed in the command's object to the function that stores the key's value."""
     flags = [flag for flag in command.flags if flag.panel != GENERAL and flag.name not in _OF_COMMAND_LINES]
     keys: dict[str, Callable[[str, Any, dict[str, Value]], None]] = {flag.name: _flag_store(flag) for flag in flags}
@@ -113,10 +113,10 @@ def _keys(command: Command, found: Mapping[str, Any]) -> dict[str, Callable[[str
     if "files" in keys:  # of `affected`: a list of files is both the flag and its arguments
         keys["files"] = _store_files
     plural = argument_key(command)
-    one = plural[:-1]
-    if one in keys and not found.get(plural) and not _has_glob(found.get(one)):
-        del keys[one]  # `path` of `outline` is a file or folder, as in `paths`; a glob is a filter
-    return {one: _store_arguments, **keys, plural: _store_arguments}  # one target is as good as a list of one
+    singular = plural[:-1]
+    if singular in keys and not fields.get(plural) and not _has_glob(fields.get(singular)):
+        del keys[singular]  # `path` of `outline` is a file or folder, as in `paths`; a glob is a filter
+    return {singular: _store_arguments, **keys, plural: _store_arguments}  # one target is as good as a list of one
 
 
 def _has_glob(value: object) -> bool:
@@ -167,11 +167,11 @@ def _store_files(key: str, value: Any, values: dict[str, Value]) -> None:
         values[key], values[ARGUMENT] = True, _texts(key, value)
 
 
-def _end_store(place: int) -> Callable[[str, Any, dict[str, Value]], None]:
+def _end_store(index: int) -> Callable[[str, Any, dict[str, Value]], None]:
     def store(key: str, value: Any, values: dict[str, Value]) -> None:
-        held = values[ARGUMENT]
-        ends = [*(held if isinstance(held, tuple) else ()), "", ""][:2]
-        ends[place] = text_of(key, value)
+        old = values[ARGUMENT]
+        ends = [*(old if isinstance(old, tuple) else ()), "", ""][:2]
+        ends[index] = text_of(key, value)
         values[ARGUMENT] = tuple(ends)
 
     return store

@@ -77,8 +77,8 @@ class Writer(NamedTuple, Generic[A]):
 
     def parts(self, answer: A) -> Parts:
         module = "answer" if self.json == "search" else "answers"
-        made: Parts = getattr(import_module(f"lci_py.render.json.{module}"), self.json)(answer, **self.json_options)
-        return made
+        result: Parts = getattr(import_module(f"lci_py.render.json.{module}"), self.json)(answer, **self.json_options)
+        return result
 
     def write(self, answer: A, to: Page, footer: bool) -> None:
         render = getattr(import_module(f"lci_py.render.text.{self.text}"), self.render)
@@ -99,14 +99,14 @@ def shape_of(call: Invocation, *others: str) -> str:
         UsageError: Two flags choose different shapes, or a flag names an unknown shape.
     """
     flags = [name for name in ("json", "jsonl", *PLACES, *others) if call.flag(name)]
-    given = call.text("format")
-    if given is not None:
+    form = call.text("format")
+    if form is not None:
         formats = next(flag.choices or () for flag in COMMANDS[call.command].flags if flag.name == "format")
-        if given not in formats:
-            raise unknown_value("format", given, formats)
-    shapes = list(dict.fromkeys([*flags, *([given] if given else [])]))
+        if form not in formats:
+            raise unknown_value("format", form, formats)
+    shapes = list(dict.fromkeys([*flags, *([form] if form else [])]))
     if len(shapes) > 1:
-        spelled = [f"--{name.replace('_', '-')}" for name in flags] + ([f"--format {given}"] if given else [])
+        spelled = [f"--{name.replace('_', '-')}" for name in flags] + ([f"--format {form}"] if form else [])
         raise UsageError(f"{' and '.join(spelled)} cannot be used together", hint="choose one output")
     shape = shapes[0] if shapes else "json" if call.text("fields") is not None else "text"
     if call.text("fields") is not None and shape not in MACHINE:
@@ -132,17 +132,17 @@ def fields_of(call: Invocation) -> tuple[str, ...]:
     Raises:
         UsageError: Results of this command have no such key.
     """
-    given = call.text("fields")
-    if given is None:
+    text = call.text("fields")
+    if text is None:
         return ()
     from lci_py.render.json.answers import FIELDS
 
-    known = FIELDS[call.command]
-    names = tuple(dict.fromkeys(name.strip() for name in given.split(",")))
+    keys = FIELDS[call.command]
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
     for name in names:
-        if name not in known:
-            error = unknown_value("field", name, known)
-            raise UsageError(error.message, hint=f"use some of: {', '.join(known)}")
+        if name not in keys:
+            error = unknown_value("field", name, keys)
+            raise UsageError(error.message, hint=f"use some of: {', '.join(keys)}")
     return names
 
 
@@ -196,7 +196,7 @@ def cost(call: Invocation, shape: str, writer: Writer[A]) -> Callable[[A], int]:
 
 def _written(call: Invocation, shape: str, answer: A, writer: Writer[A], note: dict[str, int] | None) -> str:
     # A client of `lci mcp` is told more, and all of it counts.
-    held = type(sys.stdout)() if isinstance(sys.stdout, io.StringIO) else io.StringIO()
+    buffer = type(sys.stdout)() if isinstance(sys.stdout, io.StringIO) else io.StringIO()
     page, width = None, None
     if shape == "text":
         if sys.stdout.isatty():
@@ -205,10 +205,10 @@ def _written(call: Invocation, shape: str, answer: A, writer: Writer[A], note: d
             width = shutil.get_terminal_size().columns
         from lci_py.render.text.style import Page
 
-        page = Page(held, width=width)
+        page = Page(buffer, width=width)
     if shape not in PLACES:
-        _write(call, shape, answer, writer, note, held, page)
-    return held.getvalue()
+        _write(call, shape, answer, writer, note, buffer, page)
+    return buffer.getvalue()
 
 
 def _write(
@@ -250,24 +250,24 @@ def _write(
 
 
 def _shorten(
-    cut: Cut[A], max_tokens: int, written: Callable[[A, dict[str, int] | None], str]
+    cut: Cut[A], max_tokens: int, render: Callable[[A, dict[str, int] | None], str]
 ) -> tuple[A, dict[str, int] | None]:
     from lci_py.render.token_budget import largest, tokens
 
-    if tokens(written(cut.first(cut.size), None)) <= max_tokens:
+    if tokens(render(cut.first(cut.size), None)) <= max_tokens:
         return cut.first(cut.size), None
 
-    def note(kept: int) -> dict[str, int]:
-        counts = {"results_dropped": cut.size - kept, "targets_dropped": cut.targets}
+    def note(length: int) -> dict[str, int]:
+        counts = {"results_dropped": cut.size - length, "targets_dropped": cut.targets}
         return {what: count for what, count in counts.items() if count} | {"max_tokens": max_tokens}
 
     def part(count: int) -> A:
         return cut.light(cut.first(count))
 
     # One result is shown whatever the budget: an answer without any would say that there is none.
-    least = min(1, cut.size)
-    kept = largest(cut.size, lambda count: tokens(written(part(count), note(count))) <= max_tokens, least)
-    return part(kept), note(kept) if kept < cut.size or cut.targets else None
+    minimum = min(1, cut.size)
+    length = largest(cut.size, lambda count: tokens(render(part(count), note(count))) <= max_tokens, minimum)
+    return part(length), note(length) if length < cut.size or cut.targets else None
 
 
 def _with_note(parts: Parts, note: dict[str, int] | None) -> Parts:

@@ -94,7 +94,7 @@ class KeptEngine:
         return nullcontext(engine)
 
 
-def _open_engine(call: Invocation, snippet: int, whole: bool, kept: Engine | None, shown: Callable[[], Any]) -> Engine:
+def _open_engine(call: Invocation, snippet: int, whole: bool, engine: Engine | None, bar: Callable[[], Any]) -> Engine:
     refresh = call.text("refresh")
     if refresh is not None and refresh not in REFRESH:
         raise unknown_refresh(refresh)
@@ -102,12 +102,12 @@ def _open_engine(call: Invocation, snippet: int, whole: bool, kept: Engine | Non
 
     trust = call.flag("trust_index") or None
     root, model = call.text("root"), call.text("model")
-    more: dict[str, Any] = {} if kept is None else {"kept": kept}
-    if call.command not in ("search", "def") and (place := workspace_of(call)):
+    more: dict[str, Any] = {} if engine is None else {"kept": engine}
+    if call.command not in ("search", "def") and (workspace := workspace_of(call)):
         from lci_py.app.upkeep import missing_repositories
 
-        for one in missing_repositories(place):  # answers of those two say so themselves
-            warn(f"without {one['repository']}: {one['message']}", quiet=call.flag("quiet"))
+        for repository in missing_repositories(workspace):  # answers of those two say so themselves
+            warn(f"without {repository['repository']}: {repository['message']}", quiet=call.flag("quiet"))
     return app.open_engine(
         root,
         model,
@@ -115,7 +115,7 @@ def _open_engine(call: Invocation, snippet: int, whole: bool, kept: Engine | Non
         trust=trust,
         snippet=snippet,
         whole=whole,
-        progress=shown,
+        progress=bar,
         say=lambda text: warn(text, quiet=call.flag("quiet")),
         **more,
     )
@@ -128,8 +128,8 @@ def workspace_of(call: Invocation) -> str | None:
         return None
     from lci_py import app
 
-    found = str(app.find_root(root))
-    return found if app.is_of_workspace(found) else None
+    path = str(app.find_root(root))
+    return path if app.is_of_workspace(path) else None
 
 
 def _may_be_workspace(root: str) -> bool:
@@ -262,29 +262,29 @@ def _expand(values: Mapping[str, object], mode: Mode) -> int:
     return expand
 
 
-def _near(place: str | None, mode: Mode, query: str) -> str | None:
+def _near(location: str | None, mode: Mode, query: str) -> str | None:
     """The location that --near names, not yet looked up in the index; None without the flag."""
-    if place is None:
+    if location is None:
         return None
-    if not place:
+    if not location:
         raise UsageError("--near is empty", hint="give FILE or FILE:LINE, or leave it out")
     if mode != "multiview":
         raise UsageError("--near needs --mode multiview", hint="the other modes read no graph")
     if not query.strip():
         raise near_needs_words()
-    return _from_here_or_root(place)
+    return _from_here_or_root(location)
 
 
 def _context(values: Mapping[str, object]) -> tuple[int, int] | None:
     """The numbers of lines to show (before, after) the best line; None to use the number in `snippet`."""
-    around, before, after = (number(values, key) for key in ("context", "before_context", "after_context"))
-    given = [value for value in (around, before, after) if value is not None]
-    if not given:
+    both, before, after = (number(values, key) for key in ("context", "before_context", "after_context"))
+    counts = [value for value in (both, before, after) if value is not None]
+    if not counts:
         return None
     if values.get("snippet") is not None:
         raise UsageError("--snippet and --context cannot be used together", hint="both set the number of lines shown")
-    around = around or 0
-    return (around if before is None else before, around if after is None else after)
+    both = both or 0
+    return (both if before is None else before, both if after is None else after)
 
 
 # --- paths, which start at the current folder -------------------------------------------------------------------
@@ -301,9 +301,9 @@ class _Folders(NamedTuple):
         folder, name = os.path.split(full)
         paths = (full, os.path.join(os.path.realpath(folder), name))
         for path in paths:
-            found = os.path.relpath(path, self.root).replace(os.sep, "/")
-            if found.partition("/")[0] != os.pardir:
-                return "" if found == os.curdir else found
+            relative = os.path.relpath(path, self.root).replace(os.sep, "/")
+            if relative.partition("/")[0] != os.pardir:
+                return "" if relative == os.curdir else relative
         if not _may_be_workspace(self.root):
             return None
         from lci_py import app
@@ -329,11 +329,11 @@ def filters_of(values: Mapping[str, object]) -> Filters:
 
 def name_from_root(name: str, call: Invocation) -> str:
     """Makes FILE of FILE::NAME or FILE:LINE relative to the root, not to the current folder. Other names stay."""
-    place = re.fullmatch(r"(.+?)(::.*|:[0-9]{1,9})", name, re.ASCII | re.DOTALL)
-    if place is None or call.starts_at_root or not os.path.isfile(place[1]):
+    match = re.fullmatch(r"(.+?)(::.*|:[0-9]{1,9})", name, re.ASCII | re.DOTALL)
+    if match is None or call.starts_at_root or not os.path.isfile(match[1]):
         return name
-    path = path_from_root(place[1], call)
-    return f"{path}{place[2]}" if path else name
+    path = path_from_root(match[1], call)
+    return f"{path}{match[2]}" if path else name
 
 
 def path_from_root(path: str, call: Invocation) -> str | None:
@@ -346,9 +346,9 @@ def path_from_root(path: str, call: Invocation) -> str | None:
         return None
     root, here = str(app.find_root(call.text("root"))), os.path.realpath(os.getcwd())
     folders = _Folders(root, (root, here) if call.starts_at_root else (here, root))
-    found = (os.path.normpath(os.path.join(start, path)) for start in folders.starts)
+    paths = (os.path.normpath(os.path.join(start, path)) for start in folders.starts)
     return next(
-        (inside for full in found if os.path.lexists(full) and (inside := folders.inside(full)) is not None), None
+        (inside for full in paths if os.path.lexists(full) and (inside := folders.inside(full)) is not None), None
     )
 
 
@@ -383,23 +383,23 @@ def path_filters(call: Invocation) -> dict[str, tuple[str, ...]]:
 
     root, here = str(app.find_root(call.text("root"))), os.path.realpath(os.getcwd())
     folders = _Folders(root, (root, here) if call.starts_at_root else (here, root))
-    found = {key: tuple(plain_text(_from_root(glob, folders)) for glob in several) for key, several in globs.items()}
-    found["path"] += tuple(plain_text(_path_glob(path, folders)) for path in paths)
-    return {key: several for key, several in found.items() if several or call.values.get(key)}
+    result = {key: tuple(plain_text(_from_root(glob, folders)) for glob in several) for key, several in globs.items()}
+    result["path"] += tuple(plain_text(_path_glob(path, folders)) for path in paths)
+    return {key: several for key, several in result.items() if several or call.values.get(key)}
 
 
-def _without_negations(given: tuple[str, ...], exclude: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _without_negations(globs: tuple[str, ...], exclude: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Split globs into a dict of `path` and `exclude`: each !GLOB becomes an `exclude`.
 
     Raises:
         UsageError: A glob follows a !GLOB: in ripgrep, it would bring back excluded files.
     """
-    path = tuple(glob for glob in given if not glob.startswith("!"))
-    if path != given[: len(path)]:
+    path = tuple(glob for glob in globs if not glob.startswith("!"))
+    if path != globs[: len(path)]:
         raise UsageError(
             "-g GLOB after -g !GLOB", hint="write globs with ! last: they exclude files that the others include"
         )
-    return {"path": path, "exclude": exclude + tuple(glob[1:] for glob in given[len(path) :])}
+    return {"path": path, "exclude": exclude + tuple(glob[1:] for glob in globs[len(path) :])}
 
 
 def _path_glob(path: str, folders: _Folders) -> str:
@@ -431,8 +431,8 @@ def _from_root(glob: str, folders: _Folders) -> str:
             continue
         return _anchored_glob(path, wild, glob)
     if glob.startswith("/"):  # as in .gitignore, a slash alone means the root, unless it is the file system's
-        known = _WILD.search(glob.split("/")[1]) or os.path.lexists(os.path.join(folders.root, glob.split("/")[1]))
-        if known:
+        exists = _WILD.search(glob.split("/")[1]) or os.path.lexists(os.path.join(folders.root, glob.split("/")[1]))
+        if exists:
             return glob
     full, wild = next(_spellings(bare, folders.starts))
     path = folders.inside(full)
@@ -457,17 +457,17 @@ def _spellings(glob: str, starts: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield whole, ""
             continue
         parts = glob.split("/")
-        plain = next((place for place, part in enumerate(parts) if _WILD.search(part)), len(parts))
+        plain = next((index for index, part in enumerate(parts) if _WILD.search(part)), len(parts))
         before = "".join(f"{part}/" for part in parts[:plain])
         yield os.path.normpath(os.path.join(start, before)), "/".join(parts[plain:])
 
 
 def _anchored_glob(path: str, wild: str, glob: str) -> str:
-    found = "/".join(part for part in (_literal(path), wild) if part) or "**"
-    if found == glob.rstrip("/") and "/" in found:
+    pattern = "/".join(part for part in (_literal(path), wild) if part) or "**"
+    if pattern == glob.rstrip("/") and "/" in pattern:
         return glob
     # A slash at the end still says that only a folder is meant.
-    return f"/{found}/" if glob.endswith("/") and found != "**" else f"/{found}"
+    return f"/{pattern}/" if glob.endswith("/") and pattern != "**" else f"/{pattern}"
 
 
 def _literal(path: str) -> str:
@@ -491,11 +491,11 @@ def number(values: Mapping[str, object], key: str, spelled: str = "") -> int | N
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool):
         raise UsageError(f"{spelled} must be a whole number")
-    least = 0 if key in _MAY_BE_0 else 1
+    minimum = 0 if key in _MAY_BE_0 else 1
     if abs(value) >= _LARGEST:
         raise UsageError(f"{spelled} has more than 9 digits")
-    if value < least:
-        raise UsageError(f"{spelled} must be at least {least}, not {value}")
+    if value < minimum:
+        raise UsageError(f"{spelled} must be at least {minimum}, not {value}")
     return value
 
 

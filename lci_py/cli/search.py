@@ -33,19 +33,19 @@ def run_search(call: Invocation) -> int:
         request = replace(request, snippet=None)  # the line that matches is printed, whatever would be shown
     with open_engine(call, snippet=_LINES if shape == "text" and sys.stdout.isatty() else _FEW_LINES) as engine:
         answer = from_here(engine.search(request), call, shape, engine.root)
-        listed = not any(found.snippet for found in answer.results)  # a flag or a setting says 0 lines
+        bare = not any(result.snippet for result in answer.results)  # a flag or a setting says 0 lines
         if call.flag("verbose") and (problem := getattr(engine, "log_problem", "")):
             warn(f"not logged: {problem}", quiet=call.flag("quiet"))
         name = _defined_name(engine, request, call, shape)
-    code = put(call, shape, request, answer, listed=listed)
+    code = put(call, shape, request, answer, bare=bare)
     if name:
         warn(f"`lci def {name}` shows where it is defined", quiet=False)
     return code
 
 
-def put(call: Invocation, shape: str, request: SearchRequest, answer: Answer, *, listed: bool) -> int:
-    """Write the answer of a search, and return the exit code. If `listed`, results are shown without code."""
-    writer = _writer(call, request, listed=listed)
+def put(call: Invocation, shape: str, request: SearchRequest, answer: Answer, *, bare: bool) -> int:
+    """Write the answer of a search, and return the exit code. If `bare`, results are shown without code."""
+    writer = _writer(call, request, bare=bare)
     # Results that do not fit into a budget were found all the same.
     code = EXIT_OK if answer.results else EXIT_NO_RESULTS
     if request.strict and answer.degraded:
@@ -60,15 +60,15 @@ def put(call: Invocation, shape: str, request: SearchRequest, answer: Answer, *,
     return code
 
 
-def _definitions(asked: CommandRun) -> Answer:
-    name, filters, limit, offset = asked.request
-    answer = asked.engine.definitions(name, filters, limit + offset)
+def _definitions(run: CommandRun) -> Answer:
+    name, filters, limit, offset = run.request
+    answer = run.engine.definitions(name, filters, limit + offset)
     return replace(answer, results=answer.results[offset:], offset=offset)
 
 
-def _say_unknown(asked: CommandRun, answer: Answer, code: int) -> int:
-    none = not answer.total and not asked.request[1]
-    if none and asked.shape not in MACHINE and not asked.call.flag("quiet"):
+def _say_unknown(run: CommandRun, answer: Answer, code: int) -> int:
+    none = not answer.total and not run.request[1]
+    if none and run.shape not in MACHINE and not run.call.flag("quiet"):
         say_unknown(answer.query, answer.did_you_mean)
     return code
 
@@ -100,9 +100,9 @@ def _defined_name(engine: Engine, request: SearchRequest, call: Invocation, shap
 # --- output -----------------------------------------------------------------------------------------------------
 
 
-def _writer(call: Invocation, request: SearchRequest, *, listed: bool) -> Writer[Answer]:
+def _writer(call: Invocation, request: SearchRequest, *, bare: bool) -> Writer[Answer]:
     options = {
-        "snippet_lines": 0 if listed else None,
+        "snippet_lines": 0 if bare else None,
         "explain": request.explain,
         "imports": bool(request.expand) or call.flag("verbose"),
     }

@@ -60,11 +60,11 @@ def machine_stdout() -> IO[str]:
     return sys.stdout
 
 
-def write_json(found: object) -> None:
+def write_json(value: object) -> None:
     """Write a JSON value to stdout as one line."""
     from lci_py.render.json.answer import dumps
 
-    machine_stdout().write(dumps(found) + "\n")
+    machine_stdout().write(dumps(value) + "\n")
 
 
 def paths_stdout() -> IO[str]:
@@ -82,8 +82,8 @@ def screen(call: Invocation) -> Page:
     """
     from lci_py.render.text.style import Page
 
-    wanted = call.text("color") or call.text("hyperlink") or os.environ.get("FORCE_COLOR")
-    if not wanted and not sys.stdout.isatty():
+    styled = call.text("color") or call.text("hyperlink") or os.environ.get("FORCE_COLOR")
+    if not styled and not sys.stdout.isatty():
         return Page(sys.stdout)
     from lci_py.cli import terminal
 
@@ -194,10 +194,10 @@ def internal(error: Exception, argv: Sequence[str]) -> int:
         import traceback
 
         traceback.print_exception(error, file=sys.stderr)
-    found = InternalError(f"internal error: {type(error).__name__}: {error}")
+    bug = InternalError(f"internal error: {type(error).__name__}: {error}")
     if not wants_traceback(argv):
-        found.hint = "run with -v for the traceback"
-    return report(found, as_json=wants_json(argv))
+        bug.hint = "run with -v for the traceback"
+    return report(bug, as_json=wants_json(argv))
 
 
 class InternalError(LciError):

@@ -48,8 +48,8 @@ def stdout_for(call: Invocation) -> tuple[IO[str], bool, int | None]:
 
         width = shutil.get_terminal_size().columns
         if not call.flag("no_pager") and (command := _pager()):
-            _paged.append(kept := _PageBuffer(command))
-            out = kept
+            _paged.append(buffer := _PageBuffer(command))
+            out = buffer
     if links:
         out = cast("IO[str]", _LinkWriter(out, links, _folder(call), color))
     return out, color or bool(links), width
@@ -74,8 +74,8 @@ def has_color(call: Invocation, on_terminal: bool) -> bool:
 def _links(call: Invocation, on_terminal: bool) -> str:
     """The pattern from which links to locations are made; "" for no links."""
     when = _when(call, "hyperlink")
-    known = any(map(os.environ.get, _KNOWN)) or os.environ.get("TERM_PROGRAM") in _KNOWN_PROGRAMS
-    if when == "never" or (when == "auto" and not (on_terminal and known and os.environ.get("TERM") != "dumb")):
+    capable = any(map(os.environ.get, _KNOWN)) or os.environ.get("TERM_PROGRAM") in _KNOWN_PROGRAMS
+    if when == "never" or (when == "auto" and not (on_terminal and capable and os.environ.get("TERM") != "dumb")):
         return ""
     return _pattern()
 
@@ -109,10 +109,10 @@ def _folder(call: Invocation) -> str:
 
 
 def _when(call: Invocation, flag: str) -> str:
-    given = call.text(flag)
-    if given is not None and given not in WHEN:
-        raise unknown_value(flag, given, WHEN)
-    return given or "auto"
+    word = call.text(flag)
+    if word is not None and word not in WHEN:
+        raise unknown_value(flag, word, WHEN)
+    return word or "auto"
 
 
 class _LinkWriter(io.TextIOBase):
@@ -141,13 +141,13 @@ class _LinkWriter(io.TextIOBase):
         for line in lines:
             self.write(line)
 
-    def _link(self, shown: str, path: str, line: str) -> str:
+    def _link(self, text: str, path: str, line: str) -> str:
         """The text of a location, made a link to it if the file exists."""
         path = os.path.join(self._folder, path)
         if not os.path.exists(path):  # its name is spelled out, or it has gone
-            return shown
+            return text
         target = _target(self._pattern, path, line)
-        return f"\x1b]8;;{target}\x1b\\{shown}\x1b]8;;\x1b\\"
+        return f"\x1b]8;;{target}\x1b\\{text}\x1b]8;;\x1b\\"
 
 
 # --- the pager --------------------------------------------------------------------------------------------------
@@ -186,10 +186,10 @@ def show_paged() -> None:
     import shutil
 
     while _paged:
-        kept = _paged.pop()
-        text = kept.getvalue()
+        buffer = _paged.pop()
+        text = buffer.getvalue()
         columns, rows = shutil.get_terminal_size()
-        if _rows(text, columns) < rows or not _through(kept.command, text):
+        if _rows(text, columns) < rows or not _through(buffer.command, text):
             sys.stdout.write(text)
 
 

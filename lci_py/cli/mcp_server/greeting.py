@@ -59,17 +59,17 @@ class Greeting:
 
     def _answer(self, message: dict[str, Any]) -> dict[str, Any] | None:
         method, params = message.get("method"), message.get("params")
-        known = bool(self.replayed)
-        if method == "initialize" and not known and isinstance(params, dict) and _is_introduction(params):
+        begun = bool(self.replayed)
+        if method == "initialize" and not begun and isinstance(params, dict) and _is_introduction(params):
             return {
                 "capabilities": _CAPABILITIES,
                 "instructions": self._instructions,
                 "protocolVersion": params["protocolVersion"],
                 "serverInfo": _SERVER,
             }
-        if method == "tools/list" and known and params in (None, {}):
+        if method == "tools/list" and begun and params in (None, {}):
             return {"tools": self._tools}
-        if known or not _is_envelope(params):
+        if begun or not _is_envelope(params):
             return None
         frame = {
             "cacheScope": "private",
@@ -104,8 +104,8 @@ def _parse_message(line: bytes) -> dict[str, Any] | None:
 def _is_introduction(params: dict[str, Any]) -> bool:
     if set(params) != {"protocolVersion", "capabilities", "clientInfo"}:
         return False
-    known = params["protocolVersion"] in _HANDSHAKE
-    return known and _is_client(params["clientInfo"], params["capabilities"])
+    supported = params["protocolVersion"] in _HANDSHAKE
+    return supported and _is_client(params["clientInfo"], params["capabilities"])
 
 
 def _is_envelope(params: Any) -> bool:
@@ -118,5 +118,5 @@ def _is_envelope(params: Any) -> bool:
 
 
 def _is_client(info: Any, capabilities: Any) -> bool:
-    named = isinstance(info, dict) and isinstance(info.get("name"), str) and isinstance(info.get("version"), str)
-    return named and isinstance(capabilities, dict) and all(isinstance(value, dict) for value in capabilities.values())
+    valid = isinstance(info, dict) and isinstance(info.get("name"), str) and isinstance(info.get("version"), str)
+    return valid and isinstance(capabilities, dict) and all(isinstance(value, dict) for value in capabilities.values())

@@ -50,12 +50,12 @@ def run_mcp(call: Invocation) -> int:
     try:
         worker.started()  # it imports its part while this process imports the SDK
         greeting = Greeting(offered)
-        left = greeting.run(wire.read, wire.write)
-        if left != b"":
+        line = greeting.run(wire.read, wire.write)
+        if line != b"":
             from lci_py.cli.mcp_server.server import Server
 
             gc.enable()  # the entry point turned it off for short runs, such as this import
-            Server(wire, offered, worker, root, structured=call.flag("structured")).run(greeting.replayed, left)
+            Server(wire, offered, worker, root, structured=call.flag("structured")).run(greeting.replayed, line)
     except BrokenPipeError:
         pass  # the client has gone
     finally:

@@ -60,14 +60,14 @@ class Server:
         self._asked = False  # for the folder
         self._turn = anyio.Lock()
 
-    def run(self, replayed: list[bytes], left: bytes | None) -> None:
+    def run(self, replayed: list[bytes], line: bytes | None) -> None:
         """Serve until the client has gone.
 
         Args:
             replayed: Lines that `Greeting` has answered, for the SDK to read again; its answer to the first is dropped.
-            left: A line that `Greeting` has not answered; None if there is no such line.
+            line: A line that `Greeting` has not answered; None if there is no such line.
         """
-        lines = [*replayed, *([] if left is None else [left])]
+        lines = [*replayed, *([] if line is None else [line])]
         anyio.run(self._serve, _Input(self._wire, lines), _Output(self._wire, dropped=len(replayed[:1])))
 
     async def _serve(self, lines: Any, answers: Any) -> None:
@@ -248,8 +248,8 @@ class _Input:
         if _is_message(text := json.dumps(value)):
             return text
         number = value.get("id") if isinstance(value, dict) else None
-        known = isinstance(number, (int, str)) and not isinstance(number, bool)
-        self._wire.refuse(NO_MESSAGE, "the line is not a message of JSON-RPC 2.0", number if known else None)
+        has_id = isinstance(number, (int, str)) and not isinstance(number, bool)
+        self._wire.refuse(NO_MESSAGE, "the line is not a message of JSON-RPC 2.0", number if has_id else None)
         return None
 
 

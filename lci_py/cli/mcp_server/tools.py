@@ -124,11 +124,13 @@ STATUS = Tool("status", "status", "State of the index.", {"max_tokens": _NUMBER}
 def tools(which: str, *, workspace: bool = False) -> tuple[Tool, ...]:
     """The tools that --tools selects. In a workspace, tools that take a path also take a glob on the repository."""
     more = [*(tool._replace(arguments={**tool.arguments, **_BOUNDS}) for tool in MORE), STATUS]
-    found = (EXPLORE, SEARCH, READ, *(more if which == "all" else ()))
+    result = (EXPLORE, SEARCH, READ, *(more if which == "all" else ()))
     if not workspace:
-        return found
+        return result
     repo = {"repo": _says(_TEXT, "Glob on the repository, the first part of a path")}
-    return tuple(one._replace(arguments={**one.arguments, **repo}) if "path" in one.arguments else one for one in found)
+    return tuple(
+        item._replace(arguments={**item.arguments, **repo}) if "path" in item.arguments else item for item in result
+    )
 
 
 def instructions(offered: Sequence[Tool]) -> str:
@@ -152,12 +154,12 @@ def command_object(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     for key in tool.required:
         if arguments.get(key) is None:
             raise UsageError(f"{key} is missing", hint=f"`{tool.name}` needs {' and '.join(tool.required)}")
-    found = {"command": tool.command, **arguments}
-    if tool.command == "search" and found.get("mode") is None:
-        found["mode"] = "dense"
+    fields = {"command": tool.command, **arguments}
+    if tool.command == "search" and fields.get("mode") is None:
+        fields["mode"] = "dense"
     bounded = tool.command != "explore" and any(flag.name == "max_tokens" for flag in COMMANDS[tool.command].flags)
-    if bounded and found.get("max_tokens") is None:
-        found["max_tokens"] = MAX_TOKENS
-    if tool.command == "grep" and found.get("limit") is None:
-        found["limit"] = _GREP_LINES
-    return found
+    if bounded and fields.get("max_tokens") is None:
+        fields["max_tokens"] = MAX_TOKENS
+    if tool.command == "grep" and fields.get("limit") is None:
+        fields["limit"] = _GREP_LINES
+    return fields

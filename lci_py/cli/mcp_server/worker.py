@@ -117,11 +117,11 @@ class _Desk:
         except LciError as error:
             return {"text": said_error(error, as_json=as_json), "error": True}
         except Exception as error:  # a bug in one command must not end the others
-            found = InternalError(f"internal error: {type(error).__name__}: {error}")
-            return {"text": said_error(found, as_json=as_json), "error": True}
+            bug = InternalError(f"internal error: {type(error).__name__}: {error}")
+            return {"text": said_error(bug, as_json=as_json), "error": True}
 
-    def _go_to(self, folder: str, chosen: str) -> None:
-        if self._place == (folder, chosen):
+    def _go_to(self, folder: str, source: str) -> None:
+        if self._place == (folder, source):
             return
         self._open.close()
         self._place = None
@@ -134,10 +134,10 @@ class _Desk:
         from lci_py import app
 
         # A folder that is open in the client is in some repository, or is one; that of --root is taken as it is.
-        root = {"flag": folder, "client": str(app.find_root(None))}.get(chosen)
+        root = {"flag": folder, "client": str(app.find_root(None))}.get(source)
         self._base = self._opening(root)
         self._kept = self._open.enter_context(KeptEngine(self._base, self._report))
-        self._place = (folder, chosen)
+        self._place = (folder, source)
 
     def _report(self, stage: str, done: int, total: int) -> None:
         if self._progress is None:

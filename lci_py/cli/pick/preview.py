@@ -34,10 +34,10 @@ class ColouredPreview(NamedTuple):
 def colour_preview(engine: Engine, entry: Entry, words: Sequence[str], *, at_words: bool) -> ColouredPreview:
     """The lines around a list entry in colours, with the query's words marked. Arguments and errors as in `preview`."""
     text = preview(engine, entry, words, at_words=at_words)
-    shown = [visible(line.expandtabs(4))[:_WIDEST] for line in text.lines]
+    texts = [visible(line.expandtabs(4))[:_WIDEST] for line in text.lines]
     # What is above may begin inside of a comment or a string, which would colour it all wrongly.
-    lines: list[list[Piece]] = [[("", line)] for line in shown[: text.above]]
-    lines += _lines(_pieces("\n".join(shown[text.above :]), text.language))
+    lines: list[list[Piece]] = [[("", line)] for line in texts[: text.above]]
+    lines += _lines(_pieces("\n".join(texts[text.above :]), text.language))
     if words:
         pattern = re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))), re.IGNORECASE)
         lines = [list(_highlight(line, pattern)) for line in lines]
@@ -75,13 +75,13 @@ def _styles() -> dict[Any, str]:
     from pygments.token import Token
 
     names = "Keyword Comment Literal.String Literal.Number Name.Function Name.Class Name.Decorator Name.Builtin"
-    found: dict[Any, str] = {}
+    styles: dict[Any, str] = {}
     for name in names.split():
         kind: Any = Token
         for part in name.split("."):
             kind = getattr(kind, part)
-        found[kind] = f"class:code.{name.rpartition('.')[2].lower()}"
-    return found
+        styles[kind] = f"class:code.{name.rpartition('.')[2].lower()}"
+    return styles
 
 
 def _lines(pieces: Iterator[Piece]) -> Iterator[list[Piece]]:

@@ -25,7 +25,7 @@ FILES = "files"
 #: In the order of Tab; the first is where it starts.
 ALL_MODES: tuple[Mode | str, ...] = ("multiview", *(mode for mode in MODES if mode != "multiview"), FILES)
 #: Entries of a list.
-MOST = 40
+LIMIT = 40
 #: Files above the results of a search whose text looks like a path.
 _FEW_FILES = 5
 #: Lines that a preview has above a definition, below the best line, and between the two: to colour them takes long.
@@ -79,24 +79,24 @@ class Text(NamedTuple):
 def search(engine: Engine, text: str, mode: str, filters: Filters) -> EntryList:
     """The results of a text in a search mode. If text and filters are empty: the most used files."""
     if mode == FILES or not (text.strip() or filters):
-        return _files(engine, text, filters, MOST)
+        return _files(engine, text, filters, LIMIT)
     if mode == "symbolic":
         # The last word is not typed to its end yet.
         text = re.sub(r"(?<!\S)(\w+)$", r"\1*", text)
     files = _files(engine, text, filters, _FEW_FILES) if _PATH.fullmatch(text.strip()) else EntryList((), 0)
     engine.snapshot.forget()
     # Not `engine.search`: it adds hints, and the log would count every keystroke.
-    asked = SearchRequest(text, mode, MOST, filters, snippet=0)  # type: ignore[arg-type]  # one of MODES
-    found = engine.ranked(asked)
-    entries = [Entry(one.file, one.line, one.end_line, one.qualified_name or "", one.kind) for one in found.results]
-    return EntryList((*files.entries, *entries), files.total + found.total)
+    request = SearchRequest(text, mode, LIMIT, filters, snippet=0)  # type: ignore[arg-type]  # one of MODES
+    answer = engine.ranked(request)
+    entries = [Entry(hit.file, hit.line, hit.end_line, hit.qualified_name or "", hit.kind) for hit in answer.results]
+    return EntryList((*files.entries, *entries), files.total + answer.total)
 
 
 def _files(engine: Engine, text: str, filters: Filters, limit: int) -> EntryList:
-    place = PATH_LINE.fullmatch(text.strip())
-    pattern, line = (place[1], int(place[2])) if place else (text.strip().rstrip(":"), 1)
-    found = engine.answer("files", FilesRequest(pattern, line, filters, limit))
-    return EntryList(tuple(Entry(item.file, line, line, "", FILE_KIND, begin=1) for item in found.results), found.total)
+    match = PATH_LINE.fullmatch(text.strip())
+    pattern, line = (match[1], int(match[2])) if match else (text.strip().rstrip(":"), 1)
+    answer = engine.answer("files", FilesRequest(pattern, line, filters, limit))
+    return EntryList(tuple(Entry(hit.file, line, line, "", FILE_KIND, begin=1) for hit in answer.results), answer.total)
 
 
 def callers(engine: Engine, entry: Entry) -> EntryList:
@@ -110,30 +110,30 @@ def callees(engine: Engine, entry: Entry) -> EntryList:
 
 
 def _neighbours(answer: GraphAnswer, *, at_call: bool) -> EntryList:
-    found = []
-    for one in answer.neighbours:
-        place, line = one.place, one.sites[0] if at_call and one.sites else one.place.line
-        found.append(Entry(place.file, line, line, place.qualified_name or "", place.kind, one.step, place.line))
-    return EntryList(tuple(found), len(found))
+    entries = []
+    for item in answer.neighbours:
+        place, line = item.place, item.sites[0] if at_call and item.sites else item.place.line
+        entries.append(Entry(place.file, line, line, place.qualified_name or "", place.kind, item.step, place.line))
+    return EntryList(tuple(entries), len(entries))
 
 
 def outline(engine: Engine, entry: Entry) -> EntryList:
     """The definitions in an entry's file, in the order of their lines."""
     items = sorted(
-        engine.outline(OutlineRequest(files=(entry.file,))).results, key=lambda one: (one.line, -one.end_line)
+        engine.outline(OutlineRequest(files=(entry.file,))).results, key=lambda item: (item.line, -item.end_line)
     )
-    found = tuple(Entry(one.file, one.line, one.end_line, one.qualified_name, one.kind) for one in items)
-    return EntryList(found, len(found))
+    entries = tuple(Entry(item.file, item.line, item.end_line, item.qualified_name, item.kind) for item in items)
+    return EntryList(entries, len(entries))
 
 
 def similar(engine: Engine, entry: Entry) -> EntryList:
     """The definitions that are similar to an entry's definition."""
-    answer = engine.answer("similar", SimilarRequest(place=(entry.file, entry.line), limit=MOST))
-    found = tuple(
-        Entry(one.file, one.line, one.end_line, one.qualified_name, one.kind, f"{one.score:.2f}")
-        for one in answer.results
+    answer = engine.answer("similar", SimilarRequest(place=(entry.file, entry.line), limit=LIMIT))
+    entries = tuple(
+        Entry(item.file, item.line, item.end_line, item.qualified_name, item.kind, f"{item.score:.2f}")
+        for item in answer.results
     )
-    return EntryList(found, answer.total)
+    return EntryList(entries, answer.total)
 
 
 #: Ways to walk from an entry to others.

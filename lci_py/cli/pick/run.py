@@ -60,44 +60,42 @@ def run_pick(call: Invocation) -> int:
 
         screen = Screen(
             signs_for(sys.stdout.encoding),
-            lambda chosen: _open(engine, chosen),
-            lambda chosen: "\n".join(_places(call, engine, chosen)),
+            lambda entries: _open(engine, entries),
+            lambda entries: "\n".join(_places(call, engine, entries)),
         )
         worker = Worker(screen.post)
         picker = Picker(engine, worker, mode, filters, screen.changed)
         try:
-            chosen = screen.run(picker, call.text("argument") or "", terminal, worker.start, color=color)
+            entries = screen.run(picker, call.text("argument") or "", terminal, worker.start, color=color)
         finally:
             worker.stop()
-        if chosen and not printed:
-            return _open(engine, chosen)
+        if entries and not printed:
+            return _open(engine, entries)
         with writing():
             if call.flag("json"):
                 from lci_py.render.json.answer import SCHEMA_VERSION
 
-                write_json(
-                    {"schema_version": SCHEMA_VERSION, "command": "pick", "results": [_json(one) for one in chosen]}
-                )
+                write_json({"schema_version": SCHEMA_VERSION, "command": "pick", "results": list(map(_json, entries))})
             else:
-                paths_stdout().writelines(f"{place}\n" for place in _places(call, engine, chosen))
-        return EXIT_OK if chosen else EXIT_NO_RESULTS
+                paths_stdout().writelines(f"{location}\n" for location in _places(call, engine, entries))
+        return EXIT_OK if entries else EXIT_NO_RESULTS
 
 
 def _json(entry: Entry) -> dict[str, object]:
-    found = {"file": entry.file, "line": entry.line, "qualified_name": entry.name, "kind": entry.kind}
-    return {key: value for key, value in found.items() if value}
+    fields = {"file": entry.file, "line": entry.line, "qualified_name": entry.name, "kind": entry.kind}
+    return {key: value for key, value in fields.items() if value}
 
 
 def _is_installed() -> bool:
     return all(find_spec(name) is not None for name in ("prompt_toolkit", "pygments"))
 
 
-def _mode(given: str | None) -> str:
+def _mode(name: str | None) -> str:
     """The search mode that a name or its first letter stands for; None stands for the first mode."""
     for mode in ALL_MODES:
-        if given in (None, mode, mode[0]):
+        if name in (None, mode, mode[0]):
             return mode
-    raise unknown_value("mode", given or "", ALL_MODES)
+    raise unknown_value("mode", name or "", ALL_MODES)
 
 
 def _terminal(*, printed: bool) -> tuple[Input, Output]:
@@ -122,7 +120,7 @@ def _terminal(*, printed: bool) -> tuple[Input, Output]:
     return create_input(sys.stdin), create_output(screen)
 
 
-def _open(engine: Engine, chosen: Sequence[Entry]) -> int:
+def _open(engine: Engine, entries: Sequence[Entry]) -> int:
     """Open the locations of entries in the editor, and wait until it ends.
 
     Raises:
@@ -131,7 +129,7 @@ def _open(engine: Engine, chosen: Sequence[Entry]) -> int:
     import signal
     import subprocess
 
-    words = editor_command([(os.path.join(str(engine.root), entry.file), entry.line) for entry in chosen], os.environ)
+    words = editor_command([(os.path.join(str(engine.root), entry.file), entry.line) for entry in entries], os.environ)
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the editor's
     try:
         subprocess.run(words, check=False, preexec_fn=lambda: signal.signal(signal.SIGINT, before))
@@ -143,10 +141,10 @@ def _open(engine: Engine, chosen: Sequence[Entry]) -> int:
     return EXIT_OK
 
 
-def _places(call: Invocation, engine: Engine, chosen: Sequence[Entry]) -> list[str]:
+def _places(call: Invocation, engine: Engine, entries: Sequence[Entry]) -> list[str]:
     """The text FILE:LINE for each entry, with paths as other commands print them."""
-    shown = (from_here(entry, call, "paths", engine.root) for entry in chosen)
-    return [f"{entry.file}:{entry.line}" for entry in shown]
+    relative = (from_here(entry, call, "paths", engine.root) for entry in entries)
+    return [f"{entry.file}:{entry.line}" for entry in relative]
 
 
 def editor_command(places: Sequence[tuple[str, int]], environment: Mapping[str, str]) -> list[str]:

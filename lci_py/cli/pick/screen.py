@@ -105,7 +105,7 @@ class _Panel(UIControl):
 
     def create_content(self, width: int, height: int) -> UIContent:
         lines: Any = self._draw(width, height)
-        return UIContent(lambda place: lines[place], line_count=len(lines), show_cursor=False)
+        return UIContent(lambda number: lines[number], line_count=len(lines), show_cursor=False)
 
     def mouse_handler(self, mouse_event: MouseEvent) -> Any:
         return self._mouse(mouse_event) if self._mouse else NotImplemented
@@ -216,22 +216,22 @@ class Screen:
         self.application.exit(result=[])
 
     def end(self) -> None:
-        if chosen := self.picker.chosen():
-            self.application.exit(result=chosen)
+        if entries := self.picker.chosen():
+            self.application.exit(result=entries)
 
     def open(self) -> None:
         from prompt_toolkit.application import run_in_terminal
 
-        if chosen := self.picker.chosen():
-            run_in_terminal(lambda: self._opened(chosen))
+        if entries := self.picker.chosen():
+            run_in_terminal(lambda: self._opened(entries))
 
     def copy(self) -> None:
         """Copy FILE:LINE of the chosen entries to the clipboard by the terminal's escape sequence (OSC 52)."""
         from base64 import b64encode
 
-        if not (chosen := self.picker.chosen()):
+        if not (entries := self.picker.chosen()):
             return
-        text = self._copied(chosen)
+        text = self._copied(entries)
         coded = b64encode(text.encode("utf-8", "surrogateescape")).decode()
         self.application.output.write_raw(f"\x1b]52;c;{coded}\x07")
         self.application.output.flush()
@@ -245,11 +245,11 @@ class Screen:
         elif event.event_type == MouseEventType.SCROLL_UP:
             self.move(-1)
         elif event.event_type == MouseEventType.MOUSE_UP and event.button == MouseButton.LEFT:
-            place = self._top + event.position.y
-            if place == self.picker.view.selected:
+            index = self._top + event.position.y
+            if index == self.picker.view.selected:
                 self.end()
-            elif place < len(self.picker.view.shown):
-                self.picker.select(place)
+            elif index < len(self.picker.view.shown):
+                self.picker.select(index)
         else:
             return NotImplemented
         return None
@@ -266,12 +266,12 @@ class Screen:
     def _layout(self, output: Output) -> Layout:
         text = Window(BufferControl(self._buffer, [BeforeInput(self._prompt)]), height=1)
         status = Window(_Panel(lambda width, _: [self._status(width)]), height=1)
-        found, code = _Panel(self._list, self._on_list), _Panel(self._preview, self._on_preview)
+        results, code = _Panel(self._list, self._on_list), _Panel(self._preview, self._on_preview)
         title = Window(_Panel(lambda width, _: [self._title(width)]), height=1)
         foot = Window(_Panel(lambda width, _: [[("class:dim", shorten(_FOOT, width, ""))]]), height=1)
         bar = Window(width=1, char=self._signs.bar, style="class:dim")
-        beside = VSplit([Window(found), bar, HSplit([title, Window(code)])])
-        below = HSplit([Window(found), title, Window(code)])
+        beside = VSplit([Window(results), bar, HSplit([title, Window(code)])])
+        below = HSplit([Window(results), title, Window(code)])
         wide = max(map(len, _HELP))
         help_lines: list[list[Piece]] = [
             [("class:kind", f"{key:<{wide}}  "), ("", does)] for key, does in _HELP.items()
@@ -290,9 +290,9 @@ class Screen:
         picker, view = self.picker, self.picker.view
         if picker.message:
             return [("class:message", shorten(visible_line(picker.message), width, self._signs.ellipsis))]
-        shown, total = len(view.shown), view.listed.total
+        length, total = len(view.shown), view.listed.total
         ranks = len(picker.views) == 1 and picker.mode not in ("symbolic", FILES) and bool(picker.text)
-        count = f"{shown:,}" if shown >= total else f"the best {shown:,}" if ranks else f"{shown:,} of {total:,}"
+        count = f"{length:,}" if length >= total else f"the best {length:,}" if ranks else f"{length:,} of {total:,}"
         said = [view.title, count]
         said += [f"{len(picker.marks)} marked"] if picker.marks else []
         said += ["no tests"] if picker.filters.no_tests else []
@@ -301,9 +301,9 @@ class Screen:
     def _list(self, width: int, height: int) -> list[list[Piece]]:
         self.rows, view = max(1, height), self.picker.view
         self._top = max(min(self._top, view.selected), view.selected - self.rows + 1, 0)
-        shown = view.shown[self._top : self._top + self.rows]
-        names = min(max((width_of(_name(entry)) for entry in shown), default=0), (width - 3) // 2)
-        return [self._row(entry, width, names, self._top + place == view.selected) for place, entry in enumerate(shown)]
+        page = view.shown[self._top : self._top + self.rows]
+        names = min(max((width_of(_name(entry)) for entry in page), default=0), (width - 3) // 2)
+        return [self._row(entry, width, names, self._top + index == view.selected) for index, entry in enumerate(page)]
 
     def _row(self, entry: Entry, width: int, names: int, selected: bool) -> list[Piece]:
         """The row of an entry: the name in its column, the kind if there is room, and the location at the right."""
@@ -312,39 +312,39 @@ class Screen:
         name = shorten(_name(entry), names, self._signs.ellipsis)
         kind = f"{entry.kind} {entry.note}".strip() if width >= _KINDS and entry.kind != FILE_KIND else ""
         room = width - names - 3
-        place = shorten_start(f"{visible_line(entry.file)}:{entry.line}", room, self._signs.ellipsis)
-        kind = kind if len(kind) + 2 <= room - width_of(place) else ""
-        gap = " " * max(0, room - width_of(place) - len(kind))
+        location = shorten_start(f"{visible_line(entry.file)}:{entry.line}", room, self._signs.ellipsis)
+        kind = kind if len(kind) + 2 <= room - width_of(location) else ""
+        gap = " " * max(0, room - width_of(location) - len(kind))
         return [
             (f"class:message{style}", "* " if marked else "> " if selected else "  "),
             (f"class:here{style}", name + " " * (names - width_of(name) + 1)),
             (f"class:kind{style}", kind),
             (style, gap),
-            (f"class:path{style}", place),
+            (f"class:path{style}", location),
         ]
 
     def _title(self, width: int) -> list[Piece]:
-        shown = self.picker.preview
-        if shown is None:
+        view = self.picker.preview
+        if view is None:
             return [("class:dim", "-" * width)]
-        place = shorten_start(f"{visible_line(shown.entry.file)}:{shown.text.match}", width - 3, self._signs.ellipsis)
-        return [("class:dim", "- "), ("class:path", place), ("class:dim", " " + "-" * (width - 3 - width_of(place)))]
+        where = shorten_start(f"{visible_line(view.entry.file)}:{view.text.match}", width - 3, self._signs.ellipsis)
+        return [("class:dim", "- "), ("class:path", where), ("class:dim", " " + "-" * (width - 3 - width_of(where)))]
 
     def _preview(self, width: int, height: int) -> list[list[Piece]]:
-        shown = self.picker.preview
-        if shown is None:
+        preview = self.picker.preview
+        if preview is None:
             return []
-        entry, text = shown.entry, shown.text
+        entry, text = preview.entry, preview.text
         first = entry.line - (_ABOVE if entry.end_line > entry.line else height // 3)
         if text.match >= first + height - 1:
             first = text.match - height // 2
-        most = max(0, len(shown.lines) - height)
-        top = max(0, min(first - text.start + self.picker.scrolled, most))
-        self.picker.scrolled = top - max(0, min(first - text.start, most))
+        maximum = max(0, len(preview.lines) - height)
+        top = max(0, min(first - text.start + self.picker.scrolled, maximum))
+        self.picker.scrolled = top - max(0, min(first - text.start, maximum))
         digits = len(str(text.start + len(text.lines)))
         return [
             [("class:here class:line" if number == text.match else "class:dim", f"{number:>{digits}} "), *line]
-            for number, line in enumerate(shown.lines[top : top + height], text.start + top)
+            for number, line in enumerate(preview.lines[top : top + height], text.start + top)
         ]
 
 

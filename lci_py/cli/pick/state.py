@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 class View:
     """A list on the stack: the results of the search or, filtered by the typed text, of a walk from an entry."""
 
-    def __init__(self, title: str = "", listed: EntryList = EntryList((), 0)) -> None:  # noqa: B008  # immutable
+    def __init__(self, title: str = "", entries: EntryList = EntryList((), 0)) -> None:  # noqa: B008  # immutable
         self.title = title
         self.text = ""  # as typed, when the view was left
-        self.listed = listed
-        self.shown: tuple[Entry, ...] = listed.entries
+        self.listed = entries
+        self.shown: tuple[Entry, ...] = entries.entries
         self.selected = 0
 
 
@@ -60,8 +60,8 @@ class Picker:
 
     @property
     def selected(self) -> Entry | None:
-        shown = self.view.shown
-        return shown[self.view.selected] if shown else None
+        entries = self.view.shown
+        return entries[self.view.selected] if entries else None
 
     def chosen(self) -> list[Entry]:
         """The marked entries or, if none is marked, the selected entry; each with its best matching line."""
@@ -71,8 +71,8 @@ class Picker:
         return [] if entry is None else [self._at_match(entry)]
 
     def _at_match(self, entry: Entry) -> Entry:
-        shown = self.preview
-        return entry._replace(line=shown.text.match) if shown is not None and shown.entry == entry else entry
+        preview = self.preview
+        return entry._replace(line=preview.text.match) if preview is not None and preview.entry == entry else entry
 
     def begin(self) -> None:
         """List entries before the user types anything, and load whatever the first query needs."""
@@ -100,12 +100,12 @@ class Picker:
         text, mode, filters = self.text, self.mode, self.filters
         self._worker.ask("search", lambda: questions.search(self._engine, text, mode, filters), self._searched)
 
-    def _searched(self, found: EntryList | LciError) -> None:
-        if isinstance(found, LciError):
-            self._say(found)  # the list stays: a filter is not typed to its end yet
+    def _searched(self, result: EntryList | LciError) -> None:
+        if isinstance(result, LciError):
+            self._say(result)  # the list stays: a filter is not typed to its end yet
             return
         bottom = self.views[0]
-        bottom.listed, bottom.shown, bottom.selected = found, found.entries, 0
+        bottom.listed, bottom.shown, bottom.selected = result, result.entries, 0
         self.message = ""
         self.select(self.view.selected)
 
@@ -130,16 +130,16 @@ class Picker:
         self.search()
         self._changed()
 
-    def select(self, place: int) -> None:
-        """Select the entry at index `place`, or the nearest entry, and show its preview."""
-        self.view.selected = max(0, min(place, len(self.view.shown) - 1))
+    def select(self, index: int) -> None:
+        """Select the entry at index `index`, or the nearest entry, and show its preview."""
+        self.view.selected = max(0, min(index, len(self.view.shown) - 1))
         entry = self.selected
         words = questions.words_of(self.views[0].text if len(self.views) > 1 else self.text)
         # A definition is looked for by its name or by what it does; words may stand anywhere in it.
         at_words = len(self.views) == 1 and entry is not None and (self.mode == "bm25" or entry.kind == BLOCK_KIND)
-        wanted = (entry, words, at_words)
-        if wanted != self._previewed:
-            self._previewed, self.scrolled = wanted, 0
+        request = (entry, words, at_words)
+        if request != self._previewed:
+            self._previewed, self.scrolled = request, 0
             if entry is None:
                 self.preview = None
             else:
@@ -148,11 +148,11 @@ class Picker:
                 )
         self._changed()
 
-    def _show(self, found: ColouredPreview | LciError) -> None:
-        if isinstance(found, LciError):
-            self._say(found)
-        elif found.entry == self.selected:
-            self.preview = found
+    def _show(self, result: ColouredPreview | LciError) -> None:
+        if isinstance(result, LciError):
+            self._say(result)
+        elif result.entry == self.selected:
+            self.preview = result
             self._changed()
 
     def mark(self) -> None:
@@ -168,24 +168,24 @@ class Picker:
         if entry is not None:
             self.message = f"looking for {way}"
             self._worker.ask(
-                "walk", lambda: WALKS[way](self._engine, entry), lambda found: self._walked(way, entry, text, found)
+                "walk", lambda: WALKS[way](self._engine, entry), lambda result: self._walked(way, entry, text, result)
             )
 
-    def _walked(self, way: str, entry: Entry, text: str, listed: EntryList | LciError) -> None:
+    def _walked(self, way: str, entry: Entry, text: str, result: EntryList | LciError) -> None:
         if text != self.text:
             return  # somebody types on
-        if isinstance(listed, LciError):
-            self._say(listed)
+        if isinstance(result, LciError):
+            self._say(result)
             return
         title = f"{way} of {entry.file if way == 'outline' or not entry.name else entry.name}"
-        if not listed.entries:
+        if not result.entries:
             self.message = f"no {title}"
             self._changed()
             return
         self.view.text, self.message = self.text, ""
-        self.views.append(View(title, listed))
+        self.views.append(View(title, result))
         self.text = ""
-        at = [place for place, one in enumerate(listed.entries) if one.file == entry.file and one.line <= entry.line]
+        at = [i for i, other in enumerate(result.entries) if other.file == entry.file and other.line <= entry.line]
         self.select(at[-1] if way == "outline" and at else 0)
 
     def back(self) -> bool:

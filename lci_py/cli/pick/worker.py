@@ -54,12 +54,12 @@ class Worker(threading.Thread):
         while (task := self._next()) is not None:
             work, done = task
             try:
-                found = work()
+                result = work()
             except LciError as error:
-                found = error
+                result = error
             except Exception as error:  # a bug in one answer must not end the others
-                found = LciError(f"internal error: {type(error).__name__}: {error}")
-            self._post(lambda done=done, found=found: done(found))  # type: ignore[misc]  # bound now, not later
+                result = LciError(f"internal error: {type(error).__name__}: {error}")
+            self._post(lambda done=done, result=result: done(result))  # type: ignore[misc]  # bound now, not later
 
     def _next(self) -> tuple[Work, Done] | None:
         with self._changed:

@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 
 def _request(call: Invocation, _shape: str) -> AffectedRequest:
-    given, filters, every = call.texts("argument"), flag_filters(call), call.flag("all")
+    words, filters, whole = call.texts("argument"), flag_filters(call), call.flag("all")
     depth = number(call.values, "depth")
     if call.flag("files"):
-        if not given:
+        if not words:
             raise UsageError(
                 "--files needs files", hint=Words("lci affected --files FILE…", "leave files out, or name some")
             )
-        paths = tuple(plain_text(path) for text in given if (path := path_from_root(text, call)))
-        return AffectedRequest(files=paths, filters=filters, depth=depth, all=every)
-    if len(given) > 1:
-        raise UsageError(f"affected takes one revision, not {len(given)}", hint="write --files before the files")
-    if given and not given[0].strip():
+        paths = tuple(plain_text(path) for text in words if (path := path_from_root(text, call)))
+        return AffectedRequest(files=paths, filters=filters, depth=depth, all=whole)
+    if len(words) > 1:
+        raise UsageError(f"affected takes one revision, not {len(words)}", hint="write --files before the files")
+    if words and not words[0].strip():
         raise UsageError("the revision is empty", hint="leave it out for HEAD")
-    if given == ("-",):
-        return AffectedRequest(diff=_diff(call), filters=filters, depth=depth, all=every)
-    return AffectedRequest(plain_text(given[0]) if given else "HEAD", filters=filters, depth=depth, all=every)
+    if words == ("-",):
+        return AffectedRequest(diff=_diff(call), filters=filters, depth=depth, all=whole)
+    return AffectedRequest(plain_text(words[0]) if words else "HEAD", filters=filters, depth=depth, all=whole)
 
 
 def _diff(call: Invocation) -> str:
@@ -47,28 +47,28 @@ def _diff(call: Invocation) -> str:
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
 
 
-def _ask(asked: CommandRun) -> AffectedAnswer:
-    for text in asked.call.texts("argument") if asked.call.flag("files") else ():
-        if not path_from_root(text, asked.call):
-            raise UnknownTargetError(f"there is no file {text}", asked.engine.similar_paths(text))
-    request: AffectedRequest = asked.request._replace(calls=asked.shape in PICTURES)
+def _ask(run: CommandRun) -> AffectedAnswer:
+    for text in run.call.texts("argument") if run.call.flag("files") else ():
+        if not path_from_root(text, run.call):
+            raise UnknownTargetError(f"there is no file {text}", run.engine.similar_paths(text))
+    request: AffectedRequest = run.request._replace(calls=run.shape in PICTURES)
     try:
-        answer = asked.engine.answer("affected", request)
+        answer = run.engine.answer("affected", request)
     except UsageError:
-        named = asked.call.texts("argument")
-        if request.files is not None or not named or not (path := path_from_root(named[0], asked.call)):
+        words = run.call.texts("argument")
+        if request.files is not None or not words or not (path := path_from_root(words[0], run.call)):
             raise
-        answer = asked.engine.answer("affected", request._replace(files=(plain_text(path),)))
+        answer = run.engine.answer("affected", request._replace(files=(plain_text(path),)))
     # A test runner is given those that only share words with the change if nothing better is known.
-    reached = tuple(one for one in answer.tests if one.reached)
-    return answer._replace(tests=reached) if asked.shape == "paths" and reached and not answer.request.all else answer
+    reached = tuple(test for test in answer.tests if test.reached)
+    return answer._replace(tests=reached) if run.shape == "paths" and reached and not answer.request.all else answer
 
 
-def _finish(asked: CommandRun, answer: AffectedAnswer, code: int) -> int:
-    call = asked.call
-    if asked.shape == "paths" and not call.flag("quiet") and (unsaid := _unsaid(answer)):
+def _finish(run: CommandRun, answer: AffectedAnswer, code: int) -> int:
+    call = run.call
+    if run.shape == "paths" and not call.flag("quiet") and (unsaid := _unsaid(answer)):
         say(unsaid)
-    if (call.flag("fail_if_none") and not any(one.reached for one in answer.tests)) or (
+    if (call.flag("fail_if_none") and not any(test.reached for test in answer.tests)) or (
         call.flag("paths") and not answer.tests
     ):
         return EXIT_NO_RESULTS
@@ -87,9 +87,9 @@ def _unsaid(answer: AffectedAnswer) -> str:
     )
 
 
-def _fit(asked: CommandRun, answer: AffectedAnswer, cost: Callable[[AffectedAnswer], int]) -> AffectedAnswer:
-    max_tokens = number(asked.call.values, "max_tokens")
-    if max_tokens is None or asked.shape == "paths":
+def _fit(run: CommandRun, answer: AffectedAnswer, cost: Callable[[AffectedAnswer], int]) -> AffectedAnswer:
+    max_tokens = number(run.call.values, "max_tokens")
+    if max_tokens is None or run.shape == "paths":
         return answer
     from lci_py.render.token_budget import fitted
 
@@ -101,19 +101,19 @@ def _rows(answer: AffectedAnswer, first: int, last: int | None) -> AffectedAnswe
     """The answer with the rows `first` to `last`, counted through its changes, then its tests, then its callers."""
     lists: list[tuple[Any, ...]] = [answer.changed, answer.tests, answer.callers]
     starts = [0, len(lists[0]), len(lists[0]) + len(lists[1])]
-    kept = [
+    parts = [
         rows[max(0, first - start) : None if last is None else max(0, last - start)]
         for rows, start in zip(lists, starts, strict=True)
     ]
-    left = [was + len(rows) - len(some) for was, rows, some in zip(answer.dropped, lists, kept, strict=True)]
-    changed, tests, callers = kept
-    return answer._replace(changed=changed, tests=tests, callers=callers, dropped=(left[0], left[1], left[2]))
+    counts = [was + len(rows) - len(some) for was, rows, some in zip(answer.dropped, lists, parts, strict=True)]
+    changed, tests, callers = parts
+    return answer._replace(changed=changed, tests=tests, callers=callers, dropped=(counts[0], counts[1], counts[2]))
 
 
 ROW = Row(
     _request,
     ask=_ask,
-    writer=lambda asked: Writer("affected", "affected", options={"each": asked.call.flag("verbose")}),
+    writer=lambda run: Writer("affected", "affected", options={"each": run.call.flag("verbose")}),
     results=lambda answer: answer.changed or answer.offset,
     skip=lambda answer, offset: _rows(answer, offset, None)._replace(offset=offset),
     fit=_fit,

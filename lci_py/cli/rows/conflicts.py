@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from lci_py.cli.command_line import Invocation
 
 #: Conflicts in JSON if no --limit says otherwise: what a script can hold.
-_MOST = 5_000
+_MAX_ROWS = 5_000
 #: The exit code of a check that fails, as of grep and ruff; a search without results exits with the same number.
 _EXIT_FOUND = 1
 
 
 def _request(call: Invocation, shape: str) -> ConflictsRequest:
-    given, limit = call.text("argument"), number(call.values, "limit")
-    limit = _MOST if limit is None and shape in MACHINE else limit
-    name = plain_text((given or "").strip())
-    if given is not None and not name:
+    text, limit = call.text("argument"), number(call.values, "limit")
+    limit = _MAX_ROWS if limit is None and shape in MACHINE else limit
+    name = plain_text((text or "").strip())
+    if text is not None and not name:
         raise UsageError("the name is empty", hint="leave it out to list all, or give a NAME")
     since = call.text("diff")
     if since is not None and not since.strip():
@@ -48,15 +48,15 @@ def _request(call: Invocation, shape: str) -> ConflictsRequest:
     return replace(request, also=tuple(word for word in words if word in RELATIONS))
 
 
-def _words(call: Invocation, flag: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    """The values of a flag that may be repeated and may hold a comma-separated list, in the order of `known`."""
-    given = [word.strip() for text in call.texts(flag) for word in text.split(",")]
-    for word in given:
-        if word not in known:
-            error = unknown_value(flag.replace("_", "-"), word, known)
+def _words(call: Invocation, flag: str, choices: tuple[str, ...]) -> tuple[str, ...]:
+    """The values of a flag that may be repeated and may hold a comma-separated list, in the order of `choices`."""
+    words = [word.strip() for text in call.texts(flag) for word in text.split(",")]
+    for word in words:
+        if word not in choices:
+            error = unknown_value(flag.replace("_", "-"), word, choices)
             # The list is short: the hint shows all of it, where `unknown_value` might suggest one word.
-            raise UsageError(error.message, hint=f"use one of: {', '.join(known)}")
-    return tuple(word for word in known if word in given)
+            raise UsageError(error.message, hint=f"use one of: {', '.join(choices)}")
+    return tuple(word for word in choices if word in words)
 
 
 def _fail_on(call: Invocation, relations: tuple[str, ...]) -> tuple[str, ...]:
@@ -81,16 +81,16 @@ def _fails(answer: ConflictsAnswer, words: tuple[str, ...]) -> bool:
     return any(count and relation in failing for relation, count in answer.by_relation.items())
 
 
-def _finish(asked: CommandRun, answer: ConflictsAnswer, code: int) -> int:
-    call, request = asked.call, asked.request
-    machine, quiet = asked.shape in MACHINE, call.flag("quiet")
-    if machine and request.limit == _MOST < answer.total - request.offset:
-        text = f"{_MOST:,} of {answer.total:,} conflicts are listed, the gravest first: --offset gives the next"
+def _finish(run: CommandRun, answer: ConflictsAnswer, code: int) -> int:
+    call, request = run.call, run.request
+    machine, quiet = run.shape in MACHINE, call.flag("quiet")
+    if machine and request.limit == _MAX_ROWS < answer.total - request.offset:
+        text = f"{_MAX_ROWS:,} of {answer.total:,} conflicts are listed, the gravest first: --offset gives the next"
         warn(text, quiet=quiet)
     if request.name and not (answer.results or answer.conflicts or quiet or machine):
-        named = asked.engine.definitions(request.name, Filters(), 1)
-        if not named.total:  # else it just has no conflict
-            say_unknown(request.name, named.did_you_mean)
+        definitions = run.engine.definitions(request.name, Filters(), 1)
+        if not definitions.total:  # else it just has no conflict
+            say_unknown(request.name, definitions.did_you_mean)
     fail_on = _fail_on(call, request.relations)
     if fail_on:
         return _EXIT_FOUND if _fails(answer, fail_on) else EXIT_OK
@@ -102,14 +102,14 @@ def _cut(answer: ConflictsAnswer) -> Cut[ConflictsAnswer]:
     first = len(answer.conflicts)
 
     def part(count: int) -> ConflictsAnswer:
-        kept = answer.results[: max(0, count - first)]
-        return replace(answer, results=kept, conflicts=answer.conflicts[:count])
+        results = answer.results[: max(0, count - first)]
+        return replace(answer, results=results, conflicts=answer.conflicts[:count])
 
     return Cut(first + len(answer.results), part)
 
 
-def _writer(asked: CommandRun) -> Writer[ConflictsAnswer]:
-    whole = bool(asked.request.name) or asked.call.flag("verbose")
+def _writer(run: CommandRun) -> Writer[ConflictsAnswer]:
+    whole = bool(run.request.name) or run.call.flag("verbose")
     return Writer("conflicts", "conflicts", _cut, {"whole": whole})
 
 

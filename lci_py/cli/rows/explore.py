@@ -22,21 +22,21 @@ _MOST_TEXT = 1_000_000
 
 
 def _request(call: Invocation, _shape: str) -> ExploreRequest:
-    given, filters = call.texts("argument"), flag_filters(call)
+    texts, filters = call.texts("argument"), flag_filters(call)
     max_tokens, offset = number(call.values, "max_tokens") or EXPLORE_TOKENS, number(call.values, "offset") or 0
     if call.flag("diff"):
-        if len(given) > 1:
-            raise UsageError(f"--diff takes one revision, not {len(given)}", hint="lci explore --diff REV")
+        if len(texts) > 1:
+            raise UsageError(f"--diff takes one revision, not {len(texts)}", hint="lci explore --diff REV")
         return ExploreRequest(
-            "", filters, max_tokens, revision=plain_text(given[0].strip()) if given else "HEAD", offset=offset
+            "", filters, max_tokens, revision=plain_text(texts[0].strip()) if texts else "HEAD", offset=offset
         )
     places, words = [], []
-    for text in given:
-        place = None if " " in text else place_from_root(text, call)
+    for text in texts:
+        location = None if " " in text else place_from_root(text, call)
         if text == "-":
             words.append(standard_input())
-        elif place is not None and place[1] is not None:
-            places.append((place[0], place[1]))
+        elif location is not None and location[1] is not None:
+            places.append((location[0], location[1]))
         else:
             words.append(text)
     question = plain_text(" ".join(words))
@@ -57,22 +57,22 @@ def standard_input() -> str:
     return sys.stdin.buffer.read(_MOST_TEXT).decode("utf-8", "replace")
 
 
-def _fit(asked: CommandRun, answer: ExploreAnswer, cost: Callable[[ExploreAnswer], int]) -> ExploreAnswer:
+def _fit(run: CommandRun, answer: ExploreAnswer, cost: Callable[[ExploreAnswer], int]) -> ExploreAnswer:
     """Shortens an answer to its token budget: the most important pieces that the output shape has room for."""
-    if asked.shape == "paths":
+    if run.shape == "paths":
         return answer
     from lci_py.render.token_budget import fitted
 
-    place = {piece.id: i for i, piece in enumerate(answer.pieces)}
+    order = {piece.id: i for i, piece in enumerate(answer.pieces)}
 
     def first(count: int) -> ExploreAnswer:
         states = {piece.id: piece for piece in answer.states[:count]}
-        shown = sorted(states.values(), key=lambda piece: place[piece.id])
-        left = [piece for piece in answer.pieces if piece.id not in states]
-        named = {piece.qualified_name for piece in shown if piece.lines}
-        chains = tuple(chain for chain in answer.chains if all(link.name in named for link in chain))
-        left.sort(key=lambda piece: (-piece.worth, piece.file, piece.line))
-        return answer._replace(pieces=tuple(shown), chains=chains, left_out=(*left, *answer.left_out))
+        pieces = sorted(states.values(), key=lambda piece: order[piece.id])
+        rest = [piece for piece in answer.pieces if piece.id not in states]
+        names = {piece.qualified_name for piece in pieces if piece.lines}
+        chains = tuple(chain for chain in answer.chains if all(link.name in names for link in chain))
+        rest.sort(key=lambda piece: (-piece.worth, piece.file, piece.line))
+        return answer._replace(pieces=tuple(pieces), chains=chains, left_out=(*rest, *answer.left_out))
 
     return fitted(answer, answer.request.max_tokens, cost, len(answer.states), first)
 

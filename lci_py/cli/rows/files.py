@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 def _request(call: Invocation, _shape: str) -> FilesRequest:
     text = " ".join(plain_text(part) for part in call.texts("argument")).strip().removeprefix("./")
-    place = PATH_LINE.fullmatch(text)
+    match = PATH_LINE.fullmatch(text)
     return FilesRequest(
-        place[1] if place else text,
-        int(place[2]) if place else None,
+        match[1] if match else text,
+        int(match[2]) if match else None,
         flag_filters(call),
         number(call.values, "limit"),
         number(call.values, "offset") or 0,

@@ -37,52 +37,52 @@ def _request(call: Invocation, _shape: str) -> GraphRequest:
     )
 
 
-def _direction(given: str | None) -> Direction:
-    for known in DIRECTIONS:
-        if known == (given or DIRECTIONS[0]):
-            return known
-    raise unknown_value("direction", given or "", DIRECTIONS)
+def _direction(word: str | None) -> Direction:
+    for direction in DIRECTIONS:
+        if direction == (word or DIRECTIONS[0]):
+            return direction
+    raise unknown_value("direction", word or "", DIRECTIONS)
 
 
-def _roles(given: tuple[str, ...]) -> tuple[Role, ...]:
-    for name in given:
+def _roles(names: tuple[str, ...]) -> tuple[Role, ...]:
+    for name in names:
         if name not in ROLES:
             raise unknown_value("role", name, ROLES)
-    return tuple(role for role in ROLES if role in given)
+    return tuple(role for role in ROLES if role in names)
 
 
-def _fit(asked: CommandRun, answer: GraphAnswer, cost: Callable[[GraphAnswer], int]) -> GraphAnswer:
+def _fit(run: CommandRun, answer: GraphAnswer, cost: Callable[[GraphAnswer], int]) -> GraphAnswer:
     """Shortens a tree to --max-nodes and --max-tokens. As text, callees that have the same name are merged."""
     if answer.command != "tree":
         return answer
     from lci_py.render import call_tree
 
-    values = asked.call.values
-    max_tokens, most = number(values, "max_tokens"), number(values, "max_nodes")
-    if asked.shape == "text":
+    values = run.call.values
+    max_tokens, limit = number(values, "max_tokens"), number(values, "max_nodes")
+    if run.shape == "text":
         answer = call_tree.alike_merged(answer)
     total = call_tree.size(answer.branches)
-    if most is None and asked.shape == "text" and max_tokens is None:
-        most = call_tree.MAX_NODES
+    if limit is None and run.shape == "text" and max_tokens is None:
+        limit = call_tree.MAX_NODES
     if max_tokens is None:
-        return call_tree.cut(answer, most or total)
-    return call_tree.within_tokens(answer, most or total, max_tokens, cost)
+        return call_tree.cut(answer, limit or total)
+    return call_tree.within_tokens(answer, limit or total, max_tokens, cost)
 
 
 def _cut(answer: GraphAnswer) -> Cut[GraphAnswer]:
     references, neighbours, external = lists = (answer.references, answer.neighbours, answer.external)
-    known = len(references) + len(neighbours)
+    start = len(references) + len(neighbours)
 
     def first(count: int) -> GraphAnswer:
-        rest = external[: max(0, count - known)]
+        rest = external[: max(0, count - start)]
         return replace(answer, references=references[:count], neighbours=neighbours[:count], external=rest)
 
     spared = max(0, len(answer.targets) - _TARGETS)
     return Cut(sum(map(len, lists)), first, lambda part: replace(part, targets=part.targets[:_TARGETS]), spared)
 
 
-def _finish(asked: CommandRun, answer: GraphAnswer, code: int) -> int:
-    quiet = asked.shape in MACHINE or asked.call.flag("quiet")
+def _finish(run: CommandRun, answer: GraphAnswer, code: int) -> int:
+    quiet = run.shape in MACHINE or run.call.flag("quiet")
     if not answer.shown and not answer.targets and not quiet:
         say_unknown(answer.query, answer.did_you_mean)
     return code
@@ -90,7 +90,7 @@ def _finish(asked: CommandRun, answer: GraphAnswer, code: int) -> int:
 
 ROW = Row(
     _request,
-    writer=lambda asked: Writer("graph", "graph", None if asked.call.command == "tree" else _cut),
+    writer=lambda run: Writer("graph", "graph", None if run.call.command == "tree" else _cut),
     results=lambda answer: answer.shown,
     fit=_fit,
     finish=_finish,

@@ -24,11 +24,11 @@ _TEXT = ("text", "files_with_matches", "count")
 def _request(call: Invocation, shape: str) -> GrepRequest:
     as_text = shape in _TEXT
     layout = screen(call).layout if as_text else None
-    around, before, after = (number(call.values, key) for key in ("context", "before_context", "after_context"))
-    around = around or 0
+    both, before, after = (number(call.values, key) for key in ("context", "before_context", "after_context"))
+    both = both or 0
     limit, offset = number(call.values, "limit"), number(call.values, "offset") or 0
     lines = "none" if call.flag("files_with_matches") else "count" if call.flag("count") else "text"
-    context = (around if before is None else before, around if after is None else after)
+    context = (both if before is None else before, both if after is None else after)
     return GrepRequest(
         call.text("argument") or "",
         fixed=call.flag("fixed_strings"),
@@ -48,23 +48,23 @@ def _request(call: Invocation, shape: str) -> GrepRequest:
     )
 
 
-def _ask(asked: CommandRun) -> GrepAnswer:
-    if asked.shape in _TEXT:
+def _ask(run: CommandRun) -> GrepAnswer:
+    if run.shape in _TEXT:
         paths_stdout()  # a path in a pipe is its bytes
-    return asked.engine.grep(asked.request)
+    return run.engine.grep(run.request)
 
 
 def _skip(answer: GrepAnswer, offset: int) -> GrepAnswer:
     """The answer without its first `offset` matching lines or, if it lists only files, without its first files."""
 
     def rest() -> Iterator[FileLines]:
-        left = offset
+        remaining = offset
         for file in answer.files:
             matching = [line.number for line in file.lines if line.matches]
-            if left >= (size := len(matching) or 1):
-                left -= size
+            if remaining >= (size := len(matching) or 1):
+                remaining -= size
                 continue
-            after, left = matching[left - 1] if left else 0, 0
+            after, remaining = matching[remaining - 1] if remaining else 0, 0
             yield file._replace(lines=tuple(line for line in file.lines if line.number > after))
 
     return answer._replace(files=rest(), offset=offset)
@@ -82,11 +82,11 @@ def _cut(answer: GrepAnswer) -> Cut[GrepAnswer]:
         if count == len(rows):
             return answer._replace(files=iter(files))
         following, number = rows[count]
-        kept = files[: files.index(following)]
+        part = files[: files.index(following)]
         if count and rows[count - 1][0] is following:  # this file has lines on both sides of the cut
             end = min(number - 1, rows[count - 1][1] + answer.request.context[1])
-            kept.append(following._replace(lines=tuple(line for line in following.lines if line.number <= end)))
-        return answer._replace(files=iter(kept))
+            part.append(following._replace(lines=tuple(line for line in following.lines if line.number <= end)))
+        return answer._replace(files=iter(part))
 
     return Cut(len(rows), first)
 
@@ -101,5 +101,5 @@ ROW = Row(
     shapes=_TEXT[1:],
     bare=lambda shape: shape in _TEXT and not sys.stdout.isatty(),
     # Known when all files are read.
-    finish=lambda _asked, answer, _code: EXIT_OK if answer.tally.lines else EXIT_NO_RESULTS,
+    finish=lambda _run, answer, _code: EXIT_OK if answer.tally.lines else EXIT_NO_RESULTS,
 )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lci_py.cli.command_line import Invocation
 
 #: Tokens that a line of a map takes at least.
-_LEAST = 5
+_ROW_TOKENS = 5
 #: Definitions of a picture.
 _DRAWN = 2_000
 
@@ -49,30 +49,30 @@ def _request(call: Invocation, shape: str) -> OutlineRequest:
             raise UsageError("--near and --query choose what a map shows", hint="give a folder, or no PATH")
         return request
     max_tokens = number(call.values, "max_tokens")
-    most = _DRAWN if request.calls and max_tokens is None else (max_tokens or MAP_TOKENS) // _LEAST
-    return request._replace(most=max(1, most) + (number(call.values, "offset") or 0))
+    limit = _DRAWN if request.calls and max_tokens is None else (max_tokens or MAP_TOKENS) // _ROW_TOKENS
+    return request._replace(most=max(1, limit) + (number(call.values, "offset") or 0))
 
 
 def _near(call: Invocation) -> tuple[str, int | None] | None:
     near = call.text("near")
     if near is None:
         return None
-    place = place_from_root(near, call)
-    if place is None or place[2] is not None:
+    location = place_from_root(near, call)
+    if location is None or location[2] is not None:
         raise UsageError(f"--near {near}: there is no such file", hint="give FILE or FILE:LINE")
-    return place[0], place[1]
+    return location[0], location[1]
 
 
-def _ask(asked: CommandRun) -> OutlineAnswer:
-    for text in asked.call.texts("argument"):
-        if path_from_root(text, asked.call) is None:
-            raise UnknownTargetError(f"there is no file or folder {text}", asked.engine.similar_paths(text))
-    return asked.engine.outline(asked.request)
+def _ask(run: CommandRun) -> OutlineAnswer:
+    for text in run.call.texts("argument"):
+        if path_from_root(text, run.call) is None:
+            raise UnknownTargetError(f"there is no file or folder {text}", run.engine.similar_paths(text))
+    return run.engine.outline(run.request)
 
 
-def _fit(asked: CommandRun, answer: OutlineAnswer, cost: Callable[[OutlineAnswer], int]) -> OutlineAnswer:
+def _fit(run: CommandRun, answer: OutlineAnswer, cost: Callable[[OutlineAnswer], int]) -> OutlineAnswer:
     is_text_map = answer.request.is_map and not answer.request.calls
-    max_tokens = number(asked.call.values, "max_tokens") or (MAP_TOKENS if is_text_map else None)
+    max_tokens = number(run.call.values, "max_tokens") or (MAP_TOKENS if is_text_map else None)
     if max_tokens is None:
         return answer
     from lci_py.render.outline_tree import within_tokens

@@ -42,8 +42,8 @@ def _target(text: str, call: Invocation) -> Target:
     if not text:
         raise UsageError("a target is empty", hint="give a name, an id, FILE:LINE or FILE:A-B")
     name = plain_text(name_from_root(text, call))
-    place = place_from_root(text, call)
-    path, first, last = place or (None, None, None)
+    location = place_from_root(text, call)
+    path, first, last = location or (None, None, None)
     if path is not None and first is not None:
         return Target(plain_text(text), name, path, (first, last))
     if path is not None or path_from_root(text, call) == "":
@@ -56,9 +56,9 @@ def _target(text: str, call: Invocation) -> Target:
     return Target(plain_text(text), name, path)
 
 
-def _ask(asked: CommandRun) -> ShowAnswer:
-    request: ShowRequest = asked.request
-    answer = asked.engine.answer("show", request)
+def _ask(run: CommandRun) -> ShowAnswer:
+    request: ShowRequest = run.request
+    answer = run.engine.answer("show", request)
     if answer.unknown and not answer.results:
         raise _error(answer.unknown, answer.info)
     return answer
@@ -67,13 +67,13 @@ def _ask(asked: CommandRun) -> ShowAnswer:
 def _error(unknown: list[Unknown] | tuple[Unknown, ...], info: IndexInfo | None = None) -> UnknownTargetError:
     first, rest = unknown[0], len(unknown) - 1
     more = f" (and {rest} more targets are unknown)" if rest > 1 else " (and another target is unknown)" if rest else ""
-    named = first.message.startswith("nothing is named")
+    is_name = first.message.startswith("nothing is named")
     search = Words(*(f"`{words}` finds code by what it does" for words in ("lci search", "search")))
-    return UnknownTargetError(first.message + more, first.near, search if named else "", info)
+    return UnknownTargetError(first.message + more, first.near, search if is_name else "", info)
 
 
-def _fit(asked: CommandRun, answer: ShowAnswer, cost: Callable[[ShowAnswer], int]) -> ShowAnswer:
-    max_tokens = number(asked.call.values, "max_tokens")
+def _fit(run: CommandRun, answer: ShowAnswer, cost: Callable[[ShowAnswer], int]) -> ShowAnswer:
+    max_tokens = number(run.call.values, "max_tokens")
     if max_tokens is None:
         return answer
     from lci_py.render.token_budget import cut_shares
@@ -81,8 +81,8 @@ def _fit(asked: CommandRun, answer: ShowAnswer, cost: Callable[[ShowAnswer], int
     return cut_shares(answer, max_tokens, cost)
 
 
-def _finish(asked: CommandRun, answer: ShowAnswer, code: int) -> int:
-    for unknown in answer.unknown if asked.shape not in MACHINE else ():
+def _finish(run: CommandRun, answer: ShowAnswer, code: int) -> int:
+    for unknown in answer.unknown if run.shape not in MACHINE else ():
         error = _error([unknown], answer.info)
         say(f"{error.message}: {error.hint}" if error.hint else error.message)
     return EXIT_USAGE if answer.unknown else code
@@ -91,7 +91,7 @@ def _finish(asked: CommandRun, answer: ShowAnswer, code: int) -> int:
 ROW = Row(
     _request,
     ask=_ask,
-    writer=lambda asked: Writer("show", "show", options={"numbers": asked.call.flag("line_number")}),
+    writer=lambda run: Writer("show", "show", options={"numbers": run.call.flag("line_number")}),
     skip=skip_results,
     whole=lambda call: call.flag("callers") or call.flag("callees"),
     fit=_fit,

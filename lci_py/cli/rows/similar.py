@@ -28,9 +28,9 @@ def _request(call: Invocation, _shape: str) -> SimilarRequest:
         )
     if code is not None:
         return SimilarRequest("", None, plain_text(code), *common)
-    place = place_from_root(text.strip(), call)
-    if place is not None and place[1] is not None:
-        return SimilarRequest("", (place[0], place[1]), "", *common)
+    location = place_from_root(text.strip(), call)
+    if location is not None and location[1] is not None:
+        return SimilarRequest("", (location[0], location[1]), "", *common)
     return SimilarRequest(plain_text(name_from_root(text.strip(), call)), None, "", *common)
 
 

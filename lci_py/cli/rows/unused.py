@@ -29,21 +29,21 @@ def _request(call: Invocation, _shape: str) -> UnusedRequest:
     return UnusedRequest(filters, call.flag("all"), number(call.values, "limit"), number(call.values, "offset") or 0)
 
 
-def _finish(asked: CommandRun, answer: UnusedAnswer, code: int) -> int:
-    given = asked.call.texts("fail_on")
-    if not given:
+def _finish(run: CommandRun, answer: UnusedAnswer, code: int) -> int:
+    words = run.call.texts("fail_on")
+    if not words:
         return code
-    failing = CERTAINTIES if "any" in given else given
-    return EXIT_NO_RESULTS if any(answer.counts[one] for one in CERTAINTIES if one in failing) else EXIT_OK
+    failing = CERTAINTIES if "any" in words else words
+    return EXIT_NO_RESULTS if any(answer.counts[level] for level in CERTAINTIES if level in failing) else EXIT_OK
 
 
 ROW = Row(
     _request,
-    writer=lambda asked: Writer(
+    writer=lambda run: Writer(
         "unused",
         "unused",
         cut_results,
-        options={"each": asked.call.flag("verbose") or bool(asked.call.number("limit"))},
+        options={"each": run.call.flag("verbose") or bool(run.call.number("limit"))},
     ),
     finish=_finish,
 )
