@@ -116,15 +116,15 @@ def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Set
             values[key] = _CHECKS[key](f"{key} in {CONFIG_FILE}", raw[key])
     if "model" in values:
         values["model"] = _model_folder(root, values["model"])  # elsewhere a path starts at the current folder
-    chosen = _from_environment()
+    environment = _from_environment()
     if values.get("log") == "queries":
         # A file that comes with a clone must not choose that queries are logged.
         values["log"] = "on"
-        if "log" not in chosen:
+        if "log" not in environment:
             warnings.append(
                 f'log = "queries" in {CONFIG_FILE} counts as "on": only LCI_LOG=queries keeps what was asked'
             )
-    values.update(chosen)
+    values.update(environment)
     if is_workspace(root):
         values.pop("index_dir", None)  # it is the folder of one repository's index, and a workspace has its own
     for key, value in (overrides or {}).items():
@@ -162,8 +162,8 @@ def find_root(start: Path | None = None) -> Path:
     try:
         folder = (start or Path()).resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
-        shown = str(start) if start else "the current folder"
-        raise BadPathError(f"cannot open {shown}: {_reason(error)}", hint="give an existing folder") from error
+        name = str(start) if start else "the current folder"
+        raise BadPathError(f"cannot open {name}: {_reason(error)}", hint="give an existing folder") from error
     if not folder.is_dir():
         folder = folder.parent
     for candidate in (folder, *folder.parents):
@@ -180,7 +180,7 @@ def has_index(folder: Path) -> bool:
 
 def in_work_tree(folder: Path) -> bool:
     """Whether a folder, or one of its parents, is a git repository."""
-    return any(os.path.exists(os.path.join(one, ".git")) for one in (folder, *folder.parents))
+    return any(os.path.exists(os.path.join(parent, ".git")) for parent in (folder, *folder.parents))
 
 
 def index_around(root: Path) -> Path | None:
@@ -248,15 +248,15 @@ def _jobs(what: str, value: object) -> int:
     return min(_whole_number(1)(what, value), max(_FEW_JOBS, _JOBS_OF_A_CORE * (os.cpu_count() or 1)))
 
 
-def _whole_number(least: int, most: int = 2**31 - 1) -> Callable[[str, object], int]:
-    """A function that checks for a whole number from `least` to `most`. The default `most` fits C integers."""
+def _whole_number(minimum: int, maximum: int = 2**31 - 1) -> Callable[[str, object], int]:
+    """A function that checks for a whole number from `minimum` to `maximum`. The default `maximum` fits C integers."""
 
     def check(what: str, value: object) -> int:
         # bool is an int to Python, but `jobs = true` is a mistake.
-        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
+        if isinstance(value, int) and not isinstance(value, bool) and minimum <= value <= maximum:
             return value
-        wanted = f"{least} or more" if isinstance(value, int) and value < least else f"{least} to {most}"
-        raise ConfigError(f"{what} must be a whole number, {wanted}, not {_clip(repr(value))}", hint="correct it")
+        bounds = f"{minimum} or more" if isinstance(value, int) and value < minimum else f"{minimum} to {maximum}"
+        raise ConfigError(f"{what} must be a whole number, {bounds}, not {_clip(repr(value))}", hint="correct it")
 
     return check
 
@@ -291,12 +291,12 @@ def _one_of(words: Sequence[str]) -> Callable[[str, object], str]:
 
 def _list_of(noun: str, example: str, form: str = "(?s).*") -> Callable[[str, object], tuple[str, ...]]:
     def check(what: str, value: object) -> tuple[str, ...]:
-        listed = value if isinstance(value, (list, tuple)) else [None]
-        if not all(isinstance(item, str) and re.fullmatch(form, item) for item in listed):
+        items = value if isinstance(value, (list, tuple)) else [None]
+        if not all(isinstance(item, str) and re.fullmatch(form, item) for item in items):
             raise ConfigError(
                 f"{what} must be a list of {noun}, not {_clip(repr(value))}", hint=f"write it as {example}"
             )
-        return tuple(listed)
+        return tuple(items)
 
     return check
 
@@ -307,7 +307,7 @@ def _macros(what: str, value: object) -> tuple[str, ...]:
             f"{what} must be a table with the keys {', '.join(MACROS)}",
             hint='write it as [macros] and attribute = ["API"]',
         )
-    found = []
+    macros = []
     for kind, names in value.items():
         for name in names if isinstance(names, list) else [names]:
             fits = isinstance(name, str) and re.fullmatch(r"[A-Za-z_]\w{2,79}(?:\(\))?", name, re.ASCII)
@@ -316,10 +316,10 @@ def _macros(what: str, value: object) -> tuple[str, ...]:
                     f"{kind} of {what} must be a list of names, not {_clip(repr(names))}",
                     hint='write it as ["API_CALL", "PRINTF_LIKE()"]; only attributes take ()',
                 )
-            found.append(f"{kind} {name}")
-    if len(found) > _MAX_MACROS:
+            macros.append(f"{kind} {name}")
+    if len(macros) > _MAX_MACROS:
         raise ConfigError(f"{what} must be at most {_MAX_MACROS} macros", hint="leave some out")
-    return tuple(found)
+    return tuple(macros)
 
 
 def _branches(what: str, value: object) -> tuple[str, ...]:

@@ -79,9 +79,9 @@ class LciError(Exception):
 
 
 def _with_state(kind: type[LciError], state: dict[str, Any]) -> LciError:
-    found = kind.__new__(kind, state["message"])
-    found.__dict__.update(state)
-    return found
+    error = kind.__new__(kind, state["message"])
+    error.__dict__.update(state)
+    return error
 
 
 class UsageError(LciError):
@@ -196,9 +196,9 @@ class IndexError_(LciError):
 class NoIndexError(IndexError_):
     code = "no_index"
 
-    def __init__(self, root: str, around: str = "", *, lost: bool = False) -> None:
-        """`around`: the root of an index that contains `root`; `lost`: `root` is or contains the home folder."""
-        more = f"; {around}, around it, has an index of its own, read with `--root {around}`" if around else ""
+    def __init__(self, root: str, enclosing: str = "", *, lost: bool = False) -> None:
+        """`enclosing`: the root of an index that contains `root`; `lost`: `root` is or contains the home folder."""
+        more = f"; {enclosing}, around it, has an index of its own, read with `--root {enclosing}`" if enclosing else ""
         lost_hint = f"go to a project, or name its folder with `--root PATH`{more}"
         super().__init__(f"no index at {root}", hint=lost_hint if lost else Indexing(after=more, root=root))
 
@@ -208,10 +208,10 @@ class IndexBehindError(IndexError_):
 
     code = "index_behind"
 
-    def __init__(self, name: str, place: str, changed: int) -> None:
-        """`place` is FILE:LINE of the definition, and `changed` the number of files that have changed."""
+    def __init__(self, name: str, location: str, changed: int) -> None:
+        """`location` is FILE:LINE of the definition, and `changed` the number of files that have changed."""
         super().__init__(
-            f"{name!r} is defined at {place}, which has changed since it was indexed ({changed:,} files have): "
+            f"{name!r} is defined at {location}, which has changed since it was indexed ({changed:,} files have): "
             "who calls it and what it calls is not known yet",
             hint=Indexing(),
             stale_files=changed,
@@ -240,13 +240,13 @@ class ShardVersionError(IndexError_):
 
     code = "index_version"
 
-    def __init__(self, path: str, *, found: object, readable: object) -> None:
-        self.newer = isinstance(found, int) and isinstance(readable, int) and found > readable
-        older = isinstance(found, int) and not self.newer
-        self.outgrown = type(found) is int and older and found > 0  # what an earlier program made
+    def __init__(self, path: str, *, version: object, readable: object) -> None:
+        self.newer = isinstance(version, int) and isinstance(readable, int) and version > readable
+        older = isinstance(version, int) and not self.newer
+        self.outgrown = type(version) is int and older and version > 0  # what an earlier program made
         super().__init__(
             f"{path} is of {'a newer' if self.newer else 'an older' if older else 'another'} format "
-            f"({_clip(found)}; this build reads {readable})",
+            f"({_clip(version)}; this build reads {readable})",
             hint=Indexing("upgrade lci-py, or run ", "--full", " to replace it") if self.newer else Indexing(),
         )
 
@@ -312,9 +312,9 @@ class WrongRootError(IndexError_):
 
     code = "wrong_root"
 
-    def __init__(self, index_dir: str, *, found: str, wanted: str) -> None:
+    def __init__(self, index_dir: str, *, actual: str, expected: str) -> None:
         super().__init__(
-            f"{index_dir} holds the index of {found}, not of {wanted}",
+            f"{index_dir} holds the index of {actual}, not of {expected}",
             hint="give each repository an LCI_INDEX_DIR of its own",
         )
 
@@ -341,9 +341,9 @@ class ForeignFolderError(IndexWriteError):
     code = "foreign_folder"
 
     def __init__(self, index_dir: str, names: Sequence[str]) -> None:
-        shown = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+        listing = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
         super().__init__(
-            f"{index_dir} is not an index folder: it holds {shown}, which lci did not write",
+            f"{index_dir} is not an index folder: it holds {listing}, which lci did not write",
             hint="let LCI_INDEX_DIR name a new or empty folder, or move these files away",
         )
 
@@ -368,11 +368,11 @@ class InterruptedRun(LciError):
     code = "interrupted"
     exit_code = EXIT_INTERRUPTED
 
-    def __init__(self, kept: int = 0, files: int = 0) -> None:
-        """`kept` of `files` files need not be extracted again; `files` is 0 if nothing was being extracted."""
-        if kept:
-            message = f"stopped: {kept:,} of {files:,} files are kept"
+    def __init__(self, count: int = 0, files: int = 0) -> None:
+        """`count` of `files` files need not be extracted again; `files` is 0 if nothing was being extracted."""
+        if count:
+            message = f"stopped: {count:,} of {files:,} files are kept"
             hint = Indexing("", "", " goes on from there")
-            super().__init__(message, hint=hint, kept_files=kept, files=files)
+            super().__init__(message, hint=hint, kept_files=count, files=files)
         else:
             super().__init__("interrupted", hint="the index is unchanged; run the command again")

@@ -157,8 +157,8 @@ class ForkedComputation(Generic[_Result]):
             with self._file as file:
                 if status == 0:
                     file.seek(0)  # the place in it is that of the other process, too
-                    found: _Result = pickle.load(file)
-                    return found
+                    value: _Result = pickle.load(file)
+                    return value
         return self._compute()
 
 
@@ -183,10 +183,10 @@ class _Pipes(NamedTuple):
 
 
 def _pipes() -> _Pipes:
-    made = _Pipes(*os.pipe(), *os.pipe())
+    pipes = _Pipes(*os.pipe(), *os.pipe())
     with suppress(OSError):
-        fcntl.fcntl(made.answer, _F_SETPIPE_SZ, _PIPE_BYTES)
-    return made
+        fcntl.fcntl(pipes.answer, _F_SETPIPE_SZ, _PIPE_BYTES)
+    return pipes
 
 
 class Child:
@@ -198,7 +198,7 @@ class Child:
         """
         self.pid = pid
         #: The calls that it was given and has not answered yet, and those that it has.
-        self.given: deque[Any] = deque()
+        self.pending: deque[Any] = deque()
         self.answered: list[Any] = []
         #: Whether it was killed because no call had ended for too long.
         self.late = False
@@ -218,7 +218,7 @@ class Child:
 
     def give(self, call: object, function: Callable[..., object], *arguments: object) -> None:
         """Send a function and its arguments; `results` returns its result together with `call`."""
-        self.given.append(call)
+        self.pending.append(call)
         self.send((function, arguments))
 
     def send(self, message: object) -> None:
@@ -249,7 +249,7 @@ class Child:
         if not data:
             return None
         self._in += data
-        found = []
+        results = []
         while len(self._in) >= _LENGTH:
             end = _LENGTH + int.from_bytes(self._in[:_LENGTH], "little")
             if len(self._in) < end:
@@ -261,8 +261,8 @@ class Child:
             elif kind == "error":
                 raise value
             else:
-                found.append(value)
-        return found
+                results.append(value)
+        return results
 
     def kill(self) -> None:
         """Kill the child at once."""
@@ -336,20 +336,20 @@ def nursery(jobs: int, begin: Callable[[], object], imports: Callable[[], object
         message = _next_frame(pipes[0].tasks)
         if message is None:
             return
-        wanted, prepare, arguments = message
+        number, prepare, arguments = message
         with suppress(Exception):  # what is wrong is found again by the first task
             prepare(*arguments)
-        others = [fork(partial(serve, *pipes[i].of_child, begin), _other_pipes(pipes, i)) for i in range(1, wanted)]
+        others = [fork(partial(serve, *pipes[i].of_child, begin), _other_pipes(pipes, i)) for i in range(1, number)]
         for end in _other_pipes(pipes, 0):
             os.close(end)
         serve(*pipes[0].of_child, begin, others)
 
     with starting():
-        pid = fork(become, [end for one in pipes for end in one.of_parent])
-    for one in pipes:
-        for end in one.of_child:
+        pid = fork(become, [end for item in pipes for end in item.of_parent])
+    for item in pipes:
+        for end in item.of_child:
             os.close(end)
-    return Nursery([Child(one, 0 if i else pid) for i, one in enumerate(pipes)])
+    return Nursery([Child(item, 0 if i else pid) for i, item in enumerate(pipes)])
 
 
 def can_be_read(pipe: int, seconds: float | None) -> bool:
@@ -357,20 +357,20 @@ def can_be_read(pipe: int, seconds: float | None) -> bool:
     return bool(_ready([pipe], [], seconds))
 
 
-def _ready(read: Sequence[int], written: Sequence[int], seconds: float | None) -> set[int]:
+def _ready(readable: Sequence[int], writable: Sequence[int], seconds: float | None) -> set[int]:
     """Wait as `can_be_read` does; returns the pipes that can now be read, or written."""
     from select import POLLIN, POLLOUT, poll
 
     waiting = poll()  # not `select`, which takes no descriptors above 1023
-    for pipes, event in ((read, POLLIN), (written, POLLOUT)):
+    for pipes, event in ((readable, POLLIN), (writable, POLLOUT)):
         for pipe in pipes:
             waiting.register(pipe, event)
     return {pipe for pipe, _ in waiting.poll(None if seconds is None else seconds * 1000)}
 
 
-def _other_pipes(pipes: Sequence[_Pipes], mine: int) -> list[int]:
-    """The children's ends of all `pipes`, except those with the index `mine`."""
-    return [end for i, one in enumerate(pipes) if i != mine for end in one.of_child]
+def _other_pipes(pipes: Sequence[_Pipes], index: int) -> list[int]:
+    """The children's ends of all `pipes`, except those of pipe number `index`."""
+    return [end for i, item in enumerate(pipes) if i != index for end in item.of_child]
 
 
 def start(jobs: int, begin: Callable[[], object], *, forks: bool = True) -> list[Child]:
@@ -381,14 +381,14 @@ def start(jobs: int, begin: Callable[[], object], *, forks: bool = True) -> list
         forks: False if this process has threads, and so must not be forked.
     """
     children: list[Child] = []
-    held: list[int] = []
+    ends: list[int] = []
     with starting():
         for _ in range(jobs):
             pipes = _pipes()
             if forks and FORKS:
-                pid = fork(partial(serve, *pipes.of_child, begin), [*held, *pipes.of_parent])
+                pid = fork(partial(serve, *pipes.of_child, begin), [*ends, *pipes.of_parent])
                 children.append(Child(pipes, pid))
-                held += pipes.of_parent
+                ends += pipes.of_parent
             else:
                 children.append(_spawn(pipes, begin))
             for end in pipes.of_child:
@@ -454,9 +454,9 @@ def results(
     ended: deque[tuple[_Call, Any]] = deque()
     while True:
         # One call is always there for whoever is ready, but not at the end, where another may be ready sooner.
-        for most in (1, 2) if ahead else (1,):
+        for limit in (1, 2) if ahead else (1,):
             for child in children:
-                if len(child.given) < most and len(calls) > (most - 1) * len(children):
+                if len(child.pending) < limit and len(calls) > (limit - 1) * len(children):
                     call = calls.popleft()
                     child.give(call, *message(call))
         meanwhile()
@@ -464,7 +464,7 @@ def results(
         # Not all at once: whoever takes a result works on it, and meanwhile another child may have nothing to do.
         if ended:
             yield ended.popleft()
-        busy = [child for child in children if child.given]
+        busy = [child for child in children if child.pending]
         if not busy and not ended:
             return
         sending = [child.sending for child in busy if child.sending is not None]
@@ -481,10 +481,10 @@ def results(
             if answers is None:
                 children.remove(child)
                 child.close()
-                ended += ((left, Lost(child.ended_by(), child.late)) for left in child.given)
+                ended += ((lost, Lost(child.ended_by(), child.late)) for lost in child.pending)
             else:
-                child.answered += (given := [child.given.popleft() for _ in answers])
-                ended += zip(given, answers, strict=True)
+                child.answered += (batch := [child.pending.popleft() for _ in answers])
+                ended += zip(batch, answers, strict=True)
 
 
 # --- in a child ---------------------------------------------------------------------------------------------------
@@ -544,13 +544,13 @@ def _next_frame(source: int) -> Any:
 
 def _exactly(source: int, size: int) -> bytes:
     """Read exactly `size` bytes from a pipe; b"" if the pipe ends before."""
-    found = bytearray()
-    while len(found) < size:
-        data = os.read(source, size - len(found))
+    buffer = bytearray()
+    while len(buffer) < size:
+        data = os.read(source, size - len(buffer))
         if not data:
             return b""
-        found += data
-    return bytes(found)
+        buffer += data
+    return bytes(buffer)
 
 
 def _send(target: int, message: object) -> None:

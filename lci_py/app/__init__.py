@@ -50,7 +50,7 @@ HOOK_WAIT = 600.0
 #: Seconds that a command which asks the call graph waits for the process that builds it.
 _GRAPH_WAIT = 600.0
 #: Files, and bytes of them, that a search indexes by itself: some 20 seconds.
-_MOST = (20_000, 300_000_000)
+_AUTO_LIMITS = (20_000, 300_000_000)
 
 
 def find_root(root: str | None) -> Path:
@@ -152,7 +152,7 @@ def build_index(
     branches: Sequence[str] | None = None,
     ignore_files: bool | None = None,
     allow: Sequence[str] | None = None,
-    most: tuple[int, int] | None = None,
+    limits: tuple[int, int] | None = None,
     index_dir: Path | None = None,
     staged: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
@@ -170,7 +170,7 @@ def build_index(
         branches: Other branches to index; () for none, None for the setting, else those that the index has.
         ignore_files: Whether ignore files count; None for the index's own setting, else they do.
         allow: Globs of ignored files to index; None for those that the index was made with.
-        most: Bounds on the number of files, and of their bytes.
+        limits: Bounds on the number of files, and of their bytes.
         staged: Whether the caller only waits until text can be searched.
         progress: Called with stage, done and total.
     Raises:
@@ -178,8 +178,8 @@ def build_index(
         UsageError: One of `branches` is unknown.
     """
     root = find_root(path)
-    given = {"jobs": jobs, "model": model, "trust": trust, "branches": branches, "index_dir": index_dir}
-    settings, warnings = config.load(root, given)
+    overrides = {"jobs": jobs, "model": model, "trust": trust, "branches": branches, "index_dir": index_dir}
+    settings, warnings = config.load(root, overrides)
     index_dir = own_index_dir(root, settings)
     # While they import what parses, this process imports what builds, and looks for files.
     early = _early_workers(settings) if full or not os.path.lexists(index_dir / "manifest.json") else nullcontext()
@@ -201,7 +201,7 @@ def build_index(
             wait=wait,
             defer_dense=defer_dense,
             check_branches=branches is not None,
-            most=most,
+            most=limits,
             early=nursery,
             staged=staged,
         )
@@ -238,14 +238,14 @@ def _walk_options(
     from lci_py.index.store.manifest import read_manifest
     from lci_py.types.record import replace
 
-    found: dict[str, Any] = {}
+    stored: dict[str, Any] = {}
     if ignore_files is None or allow is None:
         with suppress(IndexError_):  # there is none that counts
-            found = read_manifest(index_dir, trust=settings.trust).settings
+            stored = read_manifest(index_dir, trust=settings.trust).settings
     if ignore_files is None:
-        ignore_files = found.get("use_ignore_files") is not False
+        ignore_files = stored.get("use_ignore_files") is not False
     if allow is None:
-        allow = found.get("allow") or ()
+        allow = stored.get("allow") or ()
     options = replace(settings.walk_options(), use_ignore_files=ignore_files, allow=tuple(allow))
     return replace(options, members=_members(root, options, warnings)) if is_workspace(root) else options
 
@@ -256,7 +256,7 @@ def _members(root: Path, options: WalkOptions, warnings: list[str] | None) -> tu
     from lci_py.source.repository.workspace import members
     from lci_py.types.record import replace
 
-    found = []
+    entries = []
     for name, folder in members(root).items():
         own = options
         try:
@@ -267,8 +267,8 @@ def _members(root: Path, options: WalkOptions, warnings: list[str] | None) -> tu
             if warnings is not None:
                 warnings.append(f"{name} is indexed without its settings: {error.message}")
         allow = tuple(_of_member(options.allow, name))
-        found.append(Member(name, folder, replace(own, use_ignore_files=options.use_ignore_files, allow=allow)))
-    return tuple(found)
+        entries.append(Member(name, folder, replace(own, use_ignore_files=options.use_ignore_files, allow=allow)))
+    return tuple(entries)
 
 
 def _of_member(globs: Sequence[str], name: str) -> Iterator[str]:
@@ -327,18 +327,18 @@ def is_unasked(path: str | None) -> bool:
     return not os.path.lexists(index_dir_of(root, config.load(root)[0]) / "manifest.json")
 
 
-def count_files(path: str | None, most: tuple[int, int] | None, progress: Report | None) -> tuple[int, int]:
-    """The number and the total bytes of the files that an index run would read; `most` as in `build_index`.
+def count_files(path: str | None, limits: tuple[int, int] | None, progress: Report | None) -> tuple[int, int]:
+    """The number and the total bytes of the files that an index run would read; `limits` as in `build_index`.
 
     Raises:
-        TooLargeError: There are more files or bytes than `most`.
+        TooLargeError: There are more files or bytes than `limits`.
     """
     from lci_py.source.repository.walk import walk
 
     root = find_root(path)
     settings, _ = config.load(root)
-    found = walk(root, _walk_options(root, index_dir_of(root, settings), settings), most, _listing(progress)).files
-    return len(found), sum(entry.size for entry in found)
+    files = walk(root, _walk_options(root, index_dir_of(root, settings), settings), limits, _listing(progress)).files
+    return len(files), sum(entry.size for entry in files)
 
 
 def _listing(progress: Report | None) -> Callable[[int], None] | None:
@@ -379,8 +379,8 @@ def dry_run(
             files.append(entry)
     rules = TreeRules(root, options)
     ignored = [skip.path for skip in skipped if skip.reason in ("ignored", NOT_ALLOWED)]
-    by = {path: rule for path in ignored if (rule := rules.rule(path)) is not None}
-    return files, sorted(skipped, key=lambda skip: (skip.path, skip.reason)), by
+    rule_of = {path: rule for path in ignored if (rule := rules.rule(path)) is not None}
+    return files, sorted(skipped, key=lambda skip: (skip.path, skip.reason)), rule_of
 
 
 def open_engine(
@@ -393,7 +393,7 @@ def open_engine(
     whole: bool = False,
     progress: Progress = nullcontext,
     say: Callable[[str], None] = lambda _: None,
-    kept: Engine | None = None,
+    previous: Engine | None = None,
 ) -> Engine:
     """Open the index around `root` for searching; if there is none, build it first, unless a setting forbids it.
 
@@ -406,7 +406,7 @@ def open_engine(
         whole: Wait for the call graph, too, if it is still being built.
         progress: A context manager around long operations, which gives a callback as for `build_index`, or None.
         say: Tells the user that an index was built.
-        kept: The result of an earlier call with these arguments: it is returned again if it is current, else closed.
+        previous: The result of an earlier call with these arguments: returned again if it is current, else closed.
     Raises:
         NoIndexError, TooLargeError, ShardVersionError, DamagedIndexError, UntrustedIndexError: see errors.py.
     """
@@ -417,10 +417,10 @@ def open_engine(
         from lci_py.types.record import replace
 
         settings = replace(settings, snippet=snippet)
-    held = None if kept is None else kept.snapshot
-    snapshot = _refresh_snapshot(where, settings, model, _Opening(root is not None, whole, progress, say, held))
-    if kept is not None and snapshot is held:
-        return kept
+    old = None if previous is None else previous.snapshot
+    snapshot = _refresh_snapshot(where, settings, model, _Opening(root is not None, whole, progress, say, old))
+    if previous is not None and snapshot is old:
+        return previous
     opening = (time.perf_counter() - began) * 1e3
     from lci_py.search.engine import Engine
 
@@ -479,11 +479,11 @@ def _refresh_snapshot(where: Path, settings: Settings, model: str | None, openin
     if settings.refresh == "never":
         return snapshot
     try:
-        wanted = _wants_refresh(snapshot, settings)
+        is_due = _wants_refresh(snapshot, settings)
     except BaseException:
         snapshot.close()
         raise
-    if not wanted:
+    if not is_due:
         return snapshot
     snapshot.close()  # a writer leaves the shards that somebody holds
     _refresh(where, settings, slow=bool(snapshot.manifest.model.get("reads_text")))
@@ -499,16 +499,16 @@ def _on_another_disk(root: Path, settings: Settings) -> Settings:
     return replace(settings, index_dir=index_elsewhere(root, folder, trust=settings.trust))
 
 
-def _still_held(held: Snapshot | None, settings: Settings) -> Snapshot | None:
+def _still_held(snapshot: Snapshot | None, settings: Settings) -> Snapshot | None:
     """The snapshot of an earlier call if it is still the newest; otherwise it is closed, and the result is None."""
-    if held is None:
+    if snapshot is None:
         return None
-    same = (held.snippet, held.limit, held.model) == (settings.snippet, settings.limit, settings.model)
-    if same and held.is_newest():
-        held.forget()
-        held.freshness.look_again()
-        return held
-    held.close()
+    same = (snapshot.snippet, snapshot.limit, snapshot.model) == (settings.snippet, settings.limit, settings.model)
+    if same and snapshot.is_newest():
+        snapshot.forget()
+        snapshot.freshness.look_again()
+        return snapshot
+    snapshot.close()
     return None
 
 
@@ -516,13 +516,13 @@ def _index_first(where: Path, settings: Settings, model: str | None, opening: _O
     """Build the index, or only what a search needs of it: then a background process builds the remaining parts."""
     from lci_py.index.build.detached import CAN_DETACH, until_searchable
 
-    most = None if settings.refresh == "always" else _MOST
+    limits = None if settings.refresh == "always" else _AUTO_LIMITS
     whole = opening.whole or settings.refresh == "always" or not CAN_DETACH
 
     def work(report: Callable[[str, int, int], None] | None) -> None:
         own = settings.index_dir
         build_index(
-            str(where), model=model, most=most, wait=HOOK_WAIT, index_dir=own, staged=not whole, progress=report
+            str(where), model=model, limits=limits, wait=HOOK_WAIT, index_dir=own, staged=not whole, progress=report
         )
 
     with opening.progress() as report:
@@ -564,10 +564,10 @@ def _snapshot(root: Path, settings: Settings) -> Snapshot:
     except NoIndexError:
         # Whoever is in the home folder, or above it, has not come to a project yet.
         lost = Path(os.path.expanduser("~")).is_relative_to(root) and not config.in_work_tree(root)
-        around = config.index_around(root)
-        if around is None and not lost:
+        enclosing = config.index_around(root)
+        if enclosing is None and not lost:
             raise
-        raise NoIndexError(str(root), str(around or ""), lost=lost) from None
+        raise NoIndexError(str(root), str(enclosing or ""), lost=lost) from None
 
 
 def _wants_refresh(snapshot: Snapshot, settings: Settings) -> bool:
@@ -624,17 +624,17 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
         except IndexError_:
             if not check:  # else the shard that holds both is among the problems
                 raise
-        found = status_report(
+        report = status_report(
             snapshot.root, snapshot.index_dir, snapshot.manifest, stale, skipped, damaged=bool(problems)
         )
         if is_workspace(snapshot.root):
-            found |= _repositories(snapshot, stale)
-        if found["errors_by_language"] and not problems:
-            found["lost_lines"] = lost_lines(snapshot.symbols.per_file("path, errors, lines"))
-        if TEXT in found["files_by_language"] and not problems:
+            report |= _repositories(snapshot, stale)
+        if report["errors_by_language"] and not problems:
+            report["lost_lines"] = lost_lines(snapshot.symbols.per_file("path, errors, lines"))
+        if TEXT in report["files_by_language"] and not problems:
             files = snapshot.symbols.per_file("path, language")
-            found["absent_grammars"] = absent_grammars(path for path, language in files if language == TEXT)
-    return {**found, "problems": problems} if check else found
+            report["absent_grammars"] = absent_grammars(path for path, language in files if language == TEXT)
+    return {**report, "problems": problems} if check else report
 
 
 def _repositories(snapshot: Snapshot, stale: tuple[str, ...]) -> dict[str, Any]:
@@ -646,10 +646,10 @@ def _repositories(snapshot: Snapshot, stale: tuple[str, ...]) -> dict[str, Any]:
 
     files = Counter(path.partition("/")[0] for path in snapshot.files.living_paths())
     changed = Counter(path.partition("/")[0] for path in stale)
-    found = []
+    rows = []
     for name, path in members(snapshot.root).items():
         commit, branch = head(Path(path))
-        found.append(
+        rows.append(
             {
                 "repository": name,
                 "path": path,
@@ -660,4 +660,4 @@ def _repositories(snapshot: Snapshot, stale: tuple[str, ...]) -> dict[str, Any]:
                 "stale_files": changed[name],
             }
         )
-    return {"workspace": snapshot.root.name, "repositories": found}
+    return {"workspace": snapshot.root.name, "repositories": rows}

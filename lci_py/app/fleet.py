@@ -67,17 +67,17 @@ def index(
     began = time.perf_counter()
     now, program = datetime.now(timezone.utc).strftime(BUILT_AT), f"lci-py {__version__}, index format {FORMAT}"
     with who as they:
-        made = index_fleet(
-            they, store, [PartSource(*one) for one in repositories], now, program, progress or (lambda *_: None)
+        result = index_fleet(
+            they, store, [PartSource(*entry) for entry in repositories], now, program, progress or (lambda *_: None)
         )
-    parts = made.fleet.parts
+    parts = result.fleet.parts
     return {
         "store": store,
-        "generation": made.fleet.generation,
-        "changed": made.published,
+        "generation": result.fleet.generation,
+        "changed": result.published,
         "repositories": sorted({part.name for part in parts}),
-        "indexed": made.fresh,
-        "warnings": made.warnings,
+        "indexed": result.fresh,
+        "warnings": result.warnings,
         **{kind: sum(part.counts[kind] for part in parts) for kind in ("files", "symbols", "chunks")},
         "seconds": time.perf_counter() - began,
     }
@@ -114,6 +114,6 @@ def connect(store: str, who: AbstractContextManager[Workers], snippet: int = 2) 
     from lci_py.cluster.root import Root as Root
 
     objects = Objects(store)
-    known = [read_fleet(objects)]  # before anybody connects for it
+    fleets = [read_fleet(objects)]  # before anybody connects for it
     with who as they:
-        yield Root(they, store, lambda: known.pop() if known else read_fleet(objects), snippet)
+        yield Root(they, store, lambda: fleets.pop() if fleets else read_fleet(objects), snippet)

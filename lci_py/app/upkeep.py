@@ -49,8 +49,8 @@ def stats(root: str | None, *, since: str | None = None) -> dict[str, Any]:
 
     where = find_root(root)
     settings, warnings = config.load(where)
-    found = {"root": str(where), "index_dir": str(folder := index_dir_of(where, settings)), "log": settings.log}
-    return {**found, **search_stats(folder, since), "warnings": warnings}
+    report = {"root": str(where), "index_dir": str(folder := index_dir_of(where, settings)), "log": settings.log}
+    return {**report, **search_stats(folder, since), "warnings": warnings}
 
 
 def hooks(root: str | None, action: str, *, force: bool = False) -> dict[str, Any]:
@@ -65,14 +65,14 @@ def hooks(root: str | None, action: str, *, force: bool = False) -> dict[str, An
     where = find_root(root)
     settings, _ = config.load(where)
     index_dir = index_dir_of(where, settings)
-    found = change(where, action, force=force)
+    report = change(where, action, force=force)
     warnings = []
     if action != "uninstall":
         if not os.path.lexists(index_dir / "manifest.json"):
             warnings.append("there is no index yet, and the hooks make none: run `lci index`")
         if failure := last_failure(index_dir):
             warnings.append(f"the last run in the background failed: {failure}")
-    return {**found, "hooks": [hook._asdict() for hook in found["hooks"]], "warnings": warnings}
+    return {**report, "hooks": [hook._asdict() for hook in report["hooks"]], "warnings": warnings}
 
 
 def run_hook(root: str | None) -> None:
@@ -120,11 +120,11 @@ def agent_hook(text: str) -> str:
     if not 0 < answer.total <= _COMMON:
         return ""
     start = event.folder or str(where)
-    found = [
-        (os.path.relpath(where / one.file, start), one.line, one.signature or f"{one.kind} {one.symbol}")
-        for one in answer.results
+    definitions = [
+        (os.path.relpath(where / item.file, start), item.line, item.signature or f"{item.kind} {item.symbol}")
+        for item in answer.results
     ]
-    return hook_output(event, definitions_text(event.wanted, found, answer.total))
+    return hook_output(event, definitions_text(event.wanted, definitions, answer.total))
 
 
 # --- workspaces ---------------------------------------------------------------------------------------------------
@@ -154,25 +154,26 @@ def workspaces(action: str, names: Sequence[str] = (), called: str | None = None
     from lci_py.source.repository import workspace_changes as changes
 
     if action == "list":
-        listed = [changes.workspace(name) for name in names] if names else changes.workspaces()
-        return {"workspaces": [{**_workspace(one), "indexed": config.has_index(one.root)} for one in listed]}
+        results = [changes.workspace(name) for name in names] if names else changes.workspaces()
+        return {"workspaces": [{**_workspace(item), "indexed": config.has_index(item.root)} for item in results]}
     if not names:
         raise UsageError("no workspace is named", hint=f"lci workspace {action} NAME PATH…")
     if action == "add":
-        found, touched = changes.add(names[0], names[1:], called)
+        workspace, touched = changes.add(names[0], names[1:], called)
     else:
-        found, touched = changes.remove(names[0], names[1:])
-    done = [{"repository": name, "path": path} for name, path in touched.items()]
-    return {**_workspace(found), "added" if action == "add" else "removed": done}
+        workspace, touched = changes.remove(names[0], names[1:])
+    rows = [{"repository": name, "path": path} for name, path in touched.items()]
+    return {**_workspace(workspace), "added" if action == "add" else "removed": rows}
 
 
-def _workspace(found: Workspace) -> dict[str, Any]:
+def _workspace(workspace: Workspace) -> dict[str, Any]:
     from lci_py.source.repository.workspace import member_problem
 
     repositories = [
-        {"repository": name, "path": path, "problem": member_problem(path)} for name, path in found.repositories.items()
+        {"repository": name, "path": path, "problem": member_problem(path)}
+        for name, path in workspace.repositories.items()
     ]
-    return {"workspace": found.name, "root": str(found.root), "repositories": repositories}
+    return {"workspace": workspace.name, "root": str(workspace.root), "repositories": repositories}
 
 
 def missing_repositories(root: str) -> list[dict[str, str]]:

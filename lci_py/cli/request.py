@@ -102,7 +102,7 @@ def _open_engine(call: Invocation, snippet: int, whole: bool, engine: Engine | N
 
     trust = call.flag("trust_index") or None
     root, model = call.text("root"), call.text("model")
-    more: dict[str, Any] = {} if engine is None else {"kept": engine}
+    more: dict[str, Any] = {} if engine is None else {"previous": engine}
     if call.command not in ("search", "def") and (workspace := workspace_of(call)):
         from lci_py.app.upkeep import missing_repositories
 

@@ -102,7 +102,7 @@ def read_fleet(objects: Objects) -> Fleet:
     if not isinstance(data, dict):
         raise StoreError(f"{objects.url}: {FLEET} is not a JSON object", hint=_AGAIN)
     if data.get("format") != FLEET_FORMAT or isinstance(data["format"], bool):
-        wrong = ShardVersionError(f"{objects.url}/{FLEET}", found=data.get("format"), readable=FLEET_FORMAT)
+        wrong = ShardVersionError(f"{objects.url}/{FLEET}", version=data.get("format"), readable=FLEET_FORMAT)
         wrong.hint = "upgrade lci" if wrong.newer else _AGAIN
         raise wrong
     if not is_sealed(canonical({**data, "seal": None}), data.pop("seal", None), of_fleet=True):
@@ -171,7 +171,7 @@ def part_manifest(objects: Objects, part: Part) -> Manifest:
     """
     found = json.loads(objects.content(part.manifest))  # its digest is in the sealed manifest: this program wrote it
     if found["format"] != FORMAT:
-        raise ShardVersionError(f"{objects.url}: {part.name}", found=found["format"], readable=FORMAT)
+        raise ShardVersionError(f"{objects.url}: {part.name}", version=found["format"], readable=FORMAT)
     return manifest_of(found)
 
 

@@ -64,9 +64,9 @@ class ContextualEncoder:
         return self.folder.sha256
 
     def encode_text(
-        self, text: str, known: Callable[[str], list[int] | None] | None = None, *, is_code: bool = False
+        self, text: str, ids_of: Callable[[str], list[int] | None] | None = None, *, is_code: bool = False
     ) -> NDArray[np.float32]:
-        """Embed a query, or code as a chunk: [dimension]; zeros if it is blank. `known` is not used."""
+        """Embed a query, or code as a chunk: [dimension]; zeros if it is blank. `ids_of` is not used."""
         if is_code:
             return np.asarray(self.encode_chunks([text])[0])
         if not text.strip():
@@ -132,19 +132,19 @@ class ContextualEncoder:
         if padding:
             return int(padding["pad_id"])
         token = self.folder.settings("tokenizer_config.json").get("pad_token")
-        found = self._tokenizer.token_to_id(token) if isinstance(token, str) else None
-        return int(found) if found is not None else 0
+        pad_id = self._tokenizer.token_to_id(token) if isinstance(token, str) else None
+        return int(pad_id) if pad_id is not None else 0
 
     def _limit(self) -> int:
         """The maximum number of tokens of a text. A setting of sentence-transformers overrides the model's."""
         settings = self.folder.settings
         cut = self._tokenizer.truncation or {}
-        wanted = (
+        limits = (
             settings("sentence_bert_config.json").get("max_seq_length"),
             cut.get("max_length"),
             settings("tokenizer_config.json").get("model_max_length"),
         )
-        bounds = [MAX_TOKENS, *[size for size in wanted if _is_size(size)][:1]]
+        bounds = [MAX_TOKENS, *[size for size in limits if _is_size(size)][:1]]
         config = settings("config.json")
         positions = config.get("max_position_embeddings")
         if _is_size(positions):
@@ -167,12 +167,12 @@ class ContextualEncoder:
 
     def _scales_by_batch(self) -> bool:
         """Whether the model quantizes activations at run time: the scale then depends on the whole batch."""
-        wanted, kept = b"DynamicQuantize", b""
+        pattern, tail = b"DynamicQuantize", b""
         with refusing(self.folder.onnx, "it cannot be read"), open(self.folder.onnx, "rb") as handle:
             while block := handle.read(_SCAN):
-                if wanted in kept + block:
+                if pattern in tail + block:
                     return True
-                kept = block[-len(wanted) :]
+                tail = block[-len(pattern) :]
         return False
 
     # --- running it ---------------------------------------------------------------------------------------------
@@ -180,12 +180,12 @@ class ContextualEncoder:
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of texts that are not blank: [len(texts), dimension]."""
         # Not `encode_batch`, which starts a thread per core, whatever --jobs says.
-        found = [self._tokens_of(text) for text in texts]
-        batches = list(self._batches(np.array([len(item.ids) for item in found], np.int64)))
+        encodings = [self._tokens_of(text) for text in texts]
+        batches = list(self._batches(np.array([len(item.ids) for item in encodings], np.int64)))
         vectors = np.zeros((len(texts), self.dimension), np.float32)
 
         def run(rows: NDArray[np.int64]) -> NDArray[np.float32]:
-            return self._run([found[row] for row in rows.tolist()])
+            return self._run([encodings[row] for row in rows.tolist()])
 
         results = map(run, batches) if min(self.threads, len(batches)) <= 1 else self._in_threads(run, batches)
         for rows, result in zip(batches, results, strict=True):
@@ -237,8 +237,8 @@ class ContextualEncoder:
         feed = {name: values[name].astype(kind, copy=False) for name, kind in self._types.items()}
         with refusing(self.folder.onnx, f"it failed on a text of {width} tokens"):
             out = np.asarray(self._session.run([self._output.name], feed)[0], np.float32)
-        wanted = (len(batch), width) if self._tokens else (len(batch),)
-        if out.shape[:-1] != wanted or out.shape[-1] != (self.dimension or out.shape[-1]):
+        shape = (len(batch), width) if self._tokens else (len(batch),)
+        if out.shape[:-1] != shape or out.shape[-1] != (self.dimension or out.shape[-1]):
             raise self._refuse(f"its output {self._output.name} has the shape {list(out.shape)} for {list(mask.shape)}")
         if self._tokens:
             # Not a product with the mask: the values for padding may be NaN.

@@ -59,12 +59,12 @@ def word_pieces(part: str, vocabulary: dict[str, int]) -> list[int]:
     while start < len(part) <= _LONGEST:
         prefix = "##" if start else ""
         for stop in range(len(part), start, -1):
-            found = vocabulary.get(prefix + part[start:stop])
-            if found is not None:
+            token = vocabulary.get(prefix + part[start:stop])
+            if token is not None:
                 break
         else:
             return [vocabulary[_UNKNOWN]]
-        ids.append(found)
+        ids.append(token)
         start = stop
     return ids or [vocabulary[_UNKNOWN]]
 
@@ -207,40 +207,40 @@ class Encoder:
         return out
 
     def encode_text(
-        self, text: str, known: Callable[[str], list[int] | None] | None = None, *, is_code: bool = False
+        self, text: str, ids_of: Callable[[str], list[int] | None] | None = None, *, is_code: bool = False
     ) -> NDArray[np.float32]:
         """Embed a question, or code as a chunk: [dimension]; zeros if it has no known token.
 
         Args:
-            known: Returns the token ids of an identifier part, or None to use the tokenizer. The index has the ids of
+            ids_of: Returns the token ids of an identifier part, or None to use the tokenizer. The index has the ids of
                 its own words.
             is_code: Whether the text is code.
         """
         import numpy as np
 
-        ids, weights = self.question_tokens(text, known)
+        ids, weights = self.question_tokens(text, ids_of)
         pointers = np.array([0, len(ids)], np.int64)
         return np.asarray(self.encode_bags(pointers, ids, weights, question=not is_code)[0])
 
-    def question(self, text: str, known: Callable[[str], list[int] | None] | None = None) -> Question:
+    def question(self, text: str, ids_of: Callable[[str], list[int] | None] | None = None) -> Question:
         """The vector and the tokens of a question, for a model with a token table; arguments as in `encode_text`."""
         import numpy as np
 
         if self._asked is not None and self._asked[0] == text:  # many parts of a fleet ask for the same
             return self._asked[1]
-        ids, weights = self.question_tokens(text, known)
+        ids, weights = self.question_tokens(text, ids_of)
         weights = self._sided_weights(ids, weights)
         codes, scales = self.token_codes(ids), self._scales(ids)
         sizes = weights * scales * np.sqrt(np.einsum("ij,ij->i", codes, codes))
         total = sizes.sum()
         # In the same order as in `_sums`: token by token.
         vector = np.add.reduce(codes * (weights * scales)[:, None], axis=0, keepdims=True)
-        found = Question(self._unit(vector)[0], ids, np.asarray(sizes / total if total > 0 else sizes, np.float32))
-        self._asked = text, found
-        return found
+        result = Question(self._unit(vector)[0], ids, np.asarray(sizes / total if total > 0 else sizes, np.float32))
+        self._asked = text, result
+        return result
 
     def question_tokens(
-        self, text: str, known: Callable[[str], list[int] | None] | None = None
+        self, text: str, ids_of: Callable[[str], list[int] | None] | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The distinct token ids of a question, ascending, and their weights; arguments as in `encode_text`."""
         import numpy as np
@@ -249,15 +249,15 @@ class Encoder:
         unknown: list[str] = []
         for word in WORD.findall(text):
             for part in parts(word):
-                ids = known(part) if known else None
+                ids = ids_of(part) if ids_of else None
                 if ids is None:
                     unknown.append(part)
                 else:
                     counts.update(ids)
         if unknown:
             counts.update(piece for ids in self.pieces(unknown) for piece in ids)
-        kept = sorted(counts)[:MAX_TOKENS]  # as `encode_bags` cuts the sorted bags of an index
-        return np.array(kept, np.int64), tf_weight(np.array([counts[piece] for piece in kept], np.float32))
+        tokens = sorted(counts)[:MAX_TOKENS]  # as `encode_bags` cuts the sorted bags of an index
+        return np.array(tokens, np.int64), tf_weight(np.array([counts[piece] for piece in tokens], np.float32))
 
     # --- the table itself, for the built-in model -----------------------------------------------------------------
 
@@ -273,12 +273,12 @@ class Encoder:
     def _array(self, name: str, kind: Any, *more: int) -> NDArray[Any]:
         import numpy as np
 
-        found = self._arrays.get(name)
-        if found is None:
+        array = self._arrays.get(name)
+        if array is None:
             shape = (int(self._table["rows"]), *more)
             mapped = np.memmap(self.folder.onnx, kind, "r", int(self._table[f"{name}_offset"]), shape)
-            found = self._arrays[name] = np.asarray(mapped)
-        return found
+            array = self._arrays[name] = np.asarray(mapped)
+        return array
 
     def _check_ids(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         # The ids come from an index.
@@ -324,10 +324,10 @@ class Encoder:
             # The longest bags come first; `having[i]` bags have a token number i.
             having = np.searchsorted(-lengths[bags], -np.arange(int(lengths[bags[0]])))
             for token, count in enumerate(having.tolist()):
-                place = first[:count] + token
+                rows = first[:count] + token
                 product = space[:count]
-                product[:] = codes[ids[place]]
-                product *= scaled[place, None]
+                product[:] = codes[ids[rows]]
+                product *= scaled[rows, None]
                 total[:count] += product
             out[bags] = total
         return out

@@ -56,10 +56,10 @@ class ModelFolder:
             if os.path.isfile(self.path / name):
                 return self.path / name
         with refusing(self.path, "it cannot be read"):
-            found = [name for name in sorted(os.listdir(self.path)) if name.endswith(".onnx")]
-        if len(found) == 1 and os.path.isfile(self.path / found[0]):
-            return self.path / found[0]
-        what = f"{len(found)} .onnx files, none called model.onnx," if len(found) > 1 else "no model.onnx"
+            names = [name for name in sorted(os.listdir(self.path)) if name.endswith(".onnx")]
+        if len(names) == 1 and os.path.isfile(self.path / names[0]):
+            return self.path / names[0]
+        what = f"{len(names)} .onnx files, none called model.onnx," if len(names) > 1 else "no model.onnx"
         raise BadModelError(f"{what} in the model folder {self.path}", hint=self._hint)
 
     @property
@@ -83,10 +83,10 @@ class ModelFolder:
         if not os.path.isfile(path):
             return {}
         with refusing(path, "it is not valid JSON"):
-            found = json.loads(path.read_bytes())
-        if not isinstance(found, dict):
+            data = json.loads(path.read_bytes())
+        if not isinstance(data, dict):
             raise BadModelError(f"{path}: it is not a JSON object", hint=self._hint)
-        return found
+        return data
 
     def _files(self) -> list[Path]:
         """The files that determine the vectors; weights and tokenizer come first."""
@@ -135,9 +135,9 @@ class ModelFolder:
 
     def recall(self, recorded: Mapping[str, Any]) -> None:
         """Adopt the hash that an index has stored for the model, if the files have not changed since."""
-        known = recorded.get("sha256")
-        if not self.builtin and isinstance(known, str) and recorded.get("stamp") == self.stamp:
-            self.__dict__["sha256"] = known  # where cached_property looks first
+        digest = recorded.get("sha256")
+        if not self.builtin and isinstance(digest, str) and recorded.get("stamp") == self.stamp:
+            self.__dict__["sha256"] = digest  # where cached_property looks first
 
 
 @contextmanager
@@ -149,9 +149,9 @@ def refusing(path: Path, what: str) -> Iterator[None]:
         raise
     except BaseException as error:  # a panic inside tokenizers is not an Exception
         text = " ".join((getattr(error, "strerror", None) or str(error) or type(error).__name__).split())
-        shown = text if len(text) <= 200 else text[:199] + "…"
+        reason = text if len(text) <= 200 else text[:199] + "…"
         hint = "see docs/model.md for what a model folder holds"
-        raise BadModelError(f"{path}: {what} ({shown})", hint=hint) from error
+        raise BadModelError(f"{path}: {what} ({reason})", hint=hint) from error
 
 
 def _require(library: str, folder: ModelFolder) -> None:

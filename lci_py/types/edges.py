@@ -33,5 +33,5 @@ def confidence(step: int) -> float:
     """The confidence of an edge, in (0, 1]: the measured share of correct edges among those of the same step (rule)."""
     if step & ~AMBIGUOUS == DISPATCH:
         return _OF_DISPATCH
-    known = min(step & ~AMBIGUOUS, len(STEPS) - 1)
-    return _OF_SEVERAL[known] if step & AMBIGUOUS else _ALONE[known]
+    index = min(step & ~AMBIGUOUS, len(STEPS) - 1)
+    return _OF_SEVERAL[index] if step & AMBIGUOUS else _ALONE[index]

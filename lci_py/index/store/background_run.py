@@ -18,8 +18,8 @@ _LOG_BYTES = 2000
 
 def hook_run(index_dir: Path, refresh: Callable[[], object]) -> None:
     """Call `refresh` as soon as no other hook runs; do nothing if another hook's run is already waiting."""
-    with turn(index_dir) as ours:
-        if not ours:
+    with turn(index_dir) as is_owner:
+        if not is_owner:
             return
         try:
             refresh()

@@ -76,8 +76,8 @@ class Cache:
             if db.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
                 raise sqlite3.DatabaseError("another version")
             # Nothing else: a view or trigger that somebody put there could keep this process busy for ever.
-            found = [row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")]
-            if found != _SCHEMA:
+            schema = [row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")]
+            if schema != _SCHEMA:
                 raise sqlite3.DatabaseError("other tables")
             if write:
                 # A journal with something in it has been rolled back and is gone. A run that was killed before it
@@ -101,17 +101,17 @@ class Cache:
 
     def has_none(self, table: str) -> bool:
         """Whether it is known that the table is empty."""
-        found: list[tuple[int]] = [(1,)]
+        rows: list[tuple[int]] = [(1,)]
         if self._db is not None:
             with self._forgiving():
-                found = self._db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchall()
-        return not found
+                rows = self._db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchall()
+        return not rows
 
     def get(self, table: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Maps each key that is in the cache to its body (the stored bytes)."""
-        found: dict[bytes, bytes] = {}
+        bodies: dict[bytes, bytes] = {}
         if self._db is None:
-            return found
+            return bodies
         with self._forgiving():
             for start in range(0, len(keys), _MAX_VALUES):
                 some = keys[start : start + _MAX_VALUES]
@@ -119,8 +119,8 @@ class Cache:
                 for key, tag, body in self._db.execute(sql, some):
                     plain = isinstance(body, bytes) and isinstance(tag, bytes)
                     if plain and compare_digest(tag, self._tag(table, key, body)):
-                        found[key] = body
-        return found
+                        bodies[key] = body
+        return bodies
 
     def put(self, table: str, items: Mapping[bytes, bytes], generation: int) -> bool:
         """Store bodies under their keys, marked as used by a generation; returns whether all of them are stored."""
@@ -139,20 +139,20 @@ class Cache:
         with self._transaction() as db:
             db.executemany(f"UPDATE {table} SET used = ? WHERE key = ?", ((generation, key) for key in keys))
 
-    def full(self, most: int) -> bool:
-        """Whether the file is larger than `most` bytes."""
+    def full(self, limit: int) -> bool:
+        """Whether the file is larger than `limit` bytes."""
         with suppress(*_TROUBLE):
-            return self._db is not None and self._path.stat().st_size > most
+            return self._db is not None and self._path.stat().st_size > limit
         return False
 
-    def collect(self, most: int, records: Iterable[bytes], generation: int) -> None:
-        """Delete the least recently used rows (among equals the oldest) if the file is larger than `most` bytes.
+    def collect(self, limit: int, records: Iterable[bytes], generation: int) -> None:
+        """Delete the least recently used rows (among equals the oldest) if the file is larger than `limit` bytes.
 
         Args:
             records: Keys of the records that are in use.
             generation: The generation that uses these records.
         """
-        if self._db is None or not self.full(most):
+        if self._db is None or not self.full(limit):
             return
         with self._transaction() as db:
             db.executemany("UPDATE records SET used = ? WHERE key = ?", ((generation, key) for key in records))
@@ -165,7 +165,7 @@ class Cache:
             db.execute(
                 "INSERT INTO old SELECT name, number FROM (SELECT name, number, "
                 f"sum(size) OVER (ORDER BY used DESC, number DESC, name) AS total FROM ({ages})) WHERE total > ?",
-                [most * 3 // 4],
+                [limit * 3 // 4],
             )
             for table in _TABLES:
                 db.execute(f"DELETE FROM {table} WHERE rowid IN (SELECT number FROM old WHERE name = '{table}')")

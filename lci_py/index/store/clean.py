@@ -42,17 +42,17 @@ def clean(index_dir: Path, *, cache_only: bool = False, wait: float = 0.0) -> Cl
     try:
         with writer(index_dir, wait):
             freed = _remove_all(index_dir, cache_only=cache_only)
-            kept = tuple(sorted(set(os.listdir(index_dir)) - {IGNORE_FILE, WRITE_LOCK}))
+            rest = tuple(sorted(set(os.listdir(index_dir)) - {IGNORE_FILE, WRITE_LOCK}))
             if cache_only:
                 return CleanResult(freed, ())
-            if not kept:
+            if not rest:
                 # The lock is deleted last and while held: a process that waits for it sees that its file is gone.
                 for name in (IGNORE_FILE, WRITE_LOCK):
                     freed += _size(index_dir / name)
                     remove(index_dir / name)
-        if not kept:
+        if not rest:
             _remove_empty(index_dir)
-        return CleanResult(freed, kept)
+        return CleanResult(freed, rest)
     except OSError as error:
         raise IndexWriteError(
             f"cannot clean {index_dir}: {error.strerror or error}", hint="make the folder writable"
@@ -71,8 +71,8 @@ def _remove_all(index_dir: Path, *, cache_only: bool) -> int:
     # The manifest first: then no new reader comes, and if this is interrupted, what is left is debris.
     for item in sorted(index_dir.iterdir(), key=lambda item: item.name != MANIFEST):
         shard = SHARD_NAME.fullmatch(item.name) is not None
-        ours = shard or item.name in (MANIFEST, *_LOGS, *HOOK_LOCKS) or item.name.startswith("tmp-")
-        if not is_cache(item.name) and (cache_only or not ours):
+        own = shard or item.name in (MANIFEST, *_LOGS, *HOOK_LOCKS) or item.name.startswith("tmp-")
+        if not is_cache(item.name) and (cache_only or not own):
             continue
         before = _size(item)
         (remove_unheld if shard else remove)(item)

@@ -175,7 +175,7 @@ def _move_shard(index_dir: Path, role: str, path: Path) -> Shard:
     same = False
     if os.path.lexists(final):
         with contextlib.suppress(OSError, ValueError):
-            same = shard_digest(final, most=path.stat().st_size) == digest
+            same = shard_digest(final, max_bytes=path.stat().st_size) == digest
         if not same:
             remove(final)
     if not same:
@@ -222,12 +222,12 @@ def adopt(index_dir: Path, wait: float = 0.0) -> bool:
     """
     with staging(index_dir, wait):
         try:
-            found = read_manifest(index_dir, trust=True)
-            for _, shard in found.all_shards():
+            manifest = read_manifest(index_dir, trust=True)
+            for _, shard in manifest.all_shards():
                 verify(index_dir, shard, thoroughly=True)
         except IndexError_:
             return False
-        commit(index_dir, found.segments, found.shards, found)
+        commit(index_dir, manifest.segments, manifest.shards, manifest)
     return True
 
 
@@ -253,8 +253,8 @@ def copy_shards(source: OpenIndex, roles: Sequence[str], index_dir: Path, folder
             raise DamagedIndexError(f"{shard.name} does not match its checksum")
         return placed
 
-    found = source.manifest
-    return replace(found, shards={role: found.shards[role] for role in roles}).with_shards(copied)
+    manifest = source.manifest
+    return replace(manifest, shards={role: manifest.shards[role] for role in roles}).with_shards(copied)
 
 
 def _copy(path: Path, target: Path, shard: Shard) -> None:
@@ -266,10 +266,10 @@ def _copy(path: Path, target: Path, shard: Shard) -> None:
     with open(handle, "rb") as old, target.open("xb") as new:
         if info.st_size != shard.bytes:
             raise DamagedIndexError(f"{shard.name} has changed since it was written")
-        left = shard.bytes
-        while left > 0 and (block := old.read(min(left, _BLOCK))):
+        rest = shard.bytes
+        while rest > 0 and (block := old.read(min(rest, _BLOCK))):
             new.write(block)
-            left -= len(block)
+            rest -= len(block)
 
 
 def remove_unheld(item: Path) -> None:

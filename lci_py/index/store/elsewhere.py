@@ -28,14 +28,14 @@ def index_elsewhere(root: Path, folder: Path, *, trust: bool) -> Path:
         pass
     name = f"{root.name or 'root'}-{blake2b(os.fsencode(root), digest_size=8).hexdigest()}"
     try:
-        (found := user_folder("cache") / name).mkdir(0o700, parents=True, exist_ok=True)
-        if os.access(found, os.W_OK):
-            return found
+        (target := user_folder("cache") / name).mkdir(0o700, parents=True, exist_ok=True)
+        if os.access(target, os.W_OK):
+            return target
     except OSError:
         pass
     try:
-        (found := temporary_folder() / name).mkdir(0o700, exist_ok=True)
-        return found
+        (target := temporary_folder() / name).mkdir(0o700, exist_ok=True)
+        return target
     except OSError as error:
         raise IndexWriteError(
             f"neither {root} nor the cache folder of this user nor a temporary one can be written",

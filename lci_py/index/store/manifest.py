@@ -149,11 +149,11 @@ def read_manifest(index_dir: Path, *, trust: bool = False) -> Manifest:
     if not isinstance(data, dict):
         raise DamagedIndexError(f"{MANIFEST} is not a JSON object")
     if data.get("format") != FORMAT or isinstance(data["format"], bool):
-        raise ShardVersionError(str(path), found=data.get("format"), readable=FORMAT)
+        raise ShardVersionError(str(path), version=data.get("format"), readable=FORMAT)
     if data.pop("digest", None) != _own_digest(data):
         raise DamagedIndexError(f"{MANIFEST} does not match its own checksum")
-    found = data.pop("seal", None)
-    if not trust and not is_sealed(canonical(data), found):
+    seal = data.pop("seal", None)
+    if not trust and not is_sealed(canonical(data), seal):
         raise UntrustedIndexError(str(index_dir))
     try:
         return manifest_of(data)
@@ -268,15 +268,15 @@ class OpenIndex:
 
     def problems(self, *, thoroughly: bool) -> list[str]:
         """A message for each damaged shard. If `thoroughly`, all shards are read; otherwise `stat` is enough."""
-        found = []
+        messages = []
         for role, shard in self.manifest.all_shards():
             try:
                 if not os.path.lexists(self.index_dir / shard.name):
                     raise ShardMissingError(f"the index has no {role} shard")
                 verify(self.index_dir, shard, thoroughly=thoroughly)
             except IndexError_ as error:
-                found.append(error.message)
-        return found
+                messages.append(error.message)
+        return messages
 
 
 def hold(path: Path, *, exclusive: bool) -> int | None:
@@ -311,9 +311,9 @@ def check_root(manifest: Manifest, root: Path, index_dir: Path) -> None:
     Raises:
         WrongRootError: The index was made for another root.
     """
-    found, wanted = str(manifest.settings.get("root", "")), root_setting(root, index_dir)
-    if wanted and found != wanted:
-        raise WrongRootError(str(index_dir), found=found or "another folder", wanted=wanted)
+    actual, expected = str(manifest.settings.get("root", "")), root_setting(root, index_dir)
+    if expected and actual != expected:
+        raise WrongRootError(str(index_dir), actual=actual or "another folder", expected=expected)
 
 
 def verify(index_dir: Path, shard: Shard, *, thoroughly: bool = False) -> None:
@@ -322,10 +322,10 @@ def verify(index_dir: Path, shard: Shard, *, thoroughly: bool = False) -> None:
     if not thoroughly and shard_state(path) == (shard.bytes, shard.mtime_ns, shard.ctime_ns):
         return
     try:
-        found = shard_digest(path, most=shard.bytes)
+        digest = shard_digest(path, max_bytes=shard.bytes)
     except (OSError, ValueError) as error:
         raise DamagedIndexError(f"{shard.name} cannot be read ({getattr(error, 'strerror', '') or error})") from error
-    if found != shard.sha:
+    if digest != shard.sha:
         raise DamagedIndexError(f"{shard.name} does not match its checksum")
 
 
@@ -338,17 +338,17 @@ def shard_state(path: Path) -> tuple[int, int, int]:
     return -1, -1, -1
 
 
-def shard_digest(path: Path, *, most: int | None = None, sync: bool = False) -> str:
+def shard_digest(path: Path, *, max_bytes: int | None = None, sync: bool = False) -> str:
     """The digest of a shard's content; with `sync`, the file is flushed to the disk first.
 
     Raises:
         OSError: The file cannot be read, or is not a regular file.
-        ValueError: The file is larger than `most` bytes.
+        ValueError: The file is larger than `max_bytes` bytes.
     """
     digest = blake2b(digest_size=16)
     descriptor, info = open_regular(path)
     with open(descriptor, "rb") as file:
-        if most is not None and info.st_size > most:
+        if max_bytes is not None and info.st_size > max_bytes:
             raise ValueError("it is larger than when it was written")
         if sync:
             os.fsync(descriptor)

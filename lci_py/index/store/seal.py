@@ -38,16 +38,16 @@ def seal(text: bytes, *, of_fleet: bool = False) -> str:
     return _keyed_digest(text, ensure_key(of_fleet=of_fleet), of_fleet)
 
 
-def is_sealed(text: bytes, found: object, *, of_fleet: bool = False) -> bool:
-    """Whether `found`, read from the disk, is the seal of a text; False if there is no key. No key is created.
+def is_sealed(text: bytes, seal: object, *, of_fleet: bool = False) -> bool:
+    """Whether `seal`, read from the disk, is the seal of a text; False if there is no key. No key is created.
 
     Raises:
         TrustKeyError: There is a key, but it cannot be used.
     """
     key = _key(_FILES[of_fleet], create=False)
-    if key is None or not isinstance(found, str) or not found.isascii():
+    if key is None or not isinstance(seal, str) or not seal.isascii():
         return False
-    return compare_digest(_keyed_digest(text, key, of_fleet), found)
+    return compare_digest(_keyed_digest(text, key, of_fleet), seal)
 
 
 def ensure_key(*, of_fleet: bool = False) -> bytes:
@@ -74,13 +74,13 @@ def cache_secret() -> bytes:
 
 def config_folder() -> Path:
     """The folder of the key: LCI_CONFIG_DIR, else the user's configuration folder for lci, else a temporary folder."""
-    if chosen := os.environ.get(CONFIG_VARIABLE):
-        named = os.path.expanduser(chosen)
-        if not os.path.isabs(named):
+    if value := os.environ.get(CONFIG_VARIABLE):
+        path = os.path.expanduser(value)
+        if not os.path.isabs(path):
             raise _unusable(
-                Path(chosen), f"comes from {CONFIG_VARIABLE}, and is a relative path", "give an absolute path"
+                Path(value), f"comes from {CONFIG_VARIABLE}, and is a relative path", "give an absolute path"
             )
-        return Path(named)
+        return Path(path)
     folder = user_folder("config")
     if os.path.lexists(folder / KEY_FILE) or _can_be_made(folder):
         return folder

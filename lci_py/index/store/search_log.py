@@ -72,15 +72,15 @@ class SearchLog:
 
     def add(self, request: SearchRequest, answer: Answer) -> None:
         """Log a search; `answer` must contain its trace (the times of its stages)."""
-        found = entry(request, answer)
-        made = {
+        record = entry(request, answer)
+        fields = {
             key: value
-            for key, value in found._asdict().items()
+            for key, value in record._asdict().items()
             if value is not None and value is not False and value != ()
         }
         if not self._text:
-            made.pop("query", None)
-        line = json.dumps(made, ensure_ascii=True, separators=(",", ":")) + "\n"
+            fields.pop("query", None)
+        line = json.dumps(fields, ensure_ascii=True, separators=(",", ":")) + "\n"
         try:
             self._append(line.encode())
             self.problem = ""

@@ -33,8 +33,8 @@ def begins(since: str, now: datetime) -> datetime:
         UsageError: `since` is neither a span nor a date.
     """
     try:
-        if found := _SPAN.fullmatch(since):
-            return now - timedelta(**{_UNITS[found[2]]: int(found[1])})
+        if match := _SPAN.fullmatch(since):
+            return now - timedelta(**{_UNITS[match[2]]: int(match[1])})
         return datetime.strptime(since, "%Y-%m-%d").replace(tzinfo=timezone.utc)
     except (ValueError, OverflowError):
         raise UsageError(
@@ -84,10 +84,10 @@ def tally(entries: Sequence[Entry]) -> dict[str, Any]:
         "degraded": sum(bool(item.degraded) for item in entries),
         "relaxed": sum(item.relaxed for item in entries),
     }
-    made: dict[str, Any] = {"searches": len(entries)}
+    report: dict[str, Any] = {"searches": len(entries)}
     for name, count in counts.items():
-        made |= {name: count, f"{name}_share": count / len(entries) if entries else 0.0}
-    return made | _times([item.ms["total"] for item in entries if "total" in item.ms])
+        report |= {name: count, f"{name}_share": count / len(entries) if entries else 0.0}
+    return report | _times([item.ms["total"] for item in entries if "total" in item.ms])
 
 
 def _times(values: list[float]) -> dict[str, float | None]:
@@ -96,7 +96,7 @@ def _times(values: list[float]) -> dict[str, float | None]:
     return {f"p{percent}_ms": values[-(-len(values) * percent // 100) - 1] if values else None for percent in (50, 90)}
 
 
-def _count_names(names: Any, most: int | None = None) -> dict[str, int]:
+def _count_names(names: Any, limit: int | None = None) -> dict[str, int]:
     """Maps each name to the number of times it occurs, the most frequent first."""
-    found = sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))
-    return dict(found[:most])
+    counts = sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))
+    return dict(counts[:limit])

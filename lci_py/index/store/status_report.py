@@ -117,17 +117,17 @@ def _sizes(shards: Mapping[str, Shard]) -> list[dict[str, Any]]:
 
 def lost_lines(files: Iterable[tuple[str, int, int]]) -> list[dict[str, Any]]:
     """The files with the most unparsed lines; `files` has (path, number of unparsed lines, number of lines) of each."""
-    most = sorted((-lost, path, lines) for path, lost, lines in files if lost)[:_EXAMPLES]
-    return [{"path": path, "lines": -lost, "of": lines} for lost, path, lines in most]
+    worst = sorted((-lost, path, lines) for path, lost, lines in files if lost)[:_EXAMPLES]
+    return [{"path": path, "lines": -lost, "of": lines} for lost, path, lines in worst]
 
 
 def skipped_paths(files: FileTable, reasons: Iterable[str]) -> dict[str, list[str]]:
     """Maps each reason to the first paths that were skipped for it; each of `reasons` has an entry."""
-    found: dict[str, list[str]] = {reason: [] for reason in reasons}
+    examples: dict[str, list[str]] = {reason: [] for reason in reasons}
     skipped = [(skip.path, skip.reason) for skip in files.skipped()]
     skipped += [(item.path, item.reason) for item in files.states() if item.slot < 0]
     for path, reason in sorted(skipped):
-        paths = found.setdefault(reason, [])
+        paths = examples.setdefault(reason, [])
         if len(paths) < _EXAMPLES:
             paths.append(path)
-    return found
+    return examples
