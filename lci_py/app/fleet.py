@@ -44,7 +44,7 @@ def workers(
 def index(
     store: str,
     repositories: Sequence[tuple[str, str]],
-    who: AbstractContextManager[Workers],
+    connection: AbstractContextManager[Workers],
     progress: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Build a fleet of exactly these repositories, or refresh it; returns a JSON object.
@@ -52,7 +52,7 @@ def index(
     Args:
         store: The URL of the fleet's store.
         repositories: (name, source) of each repository.
-        who: The workers.
+        connection: The workers.
         progress: As for `build_index`.
     Raises:
         UsageError: A repository or the store cannot be used.
@@ -66,9 +66,9 @@ def index(
 
     began = time.perf_counter()
     now, program = datetime.now(timezone.utc).strftime(BUILT_AT), f"lci-py {__version__}, index format {FORMAT}"
-    with who as they:
+    with connection as workers:
         result = index_fleet(
-            they, store, [PartSource(*entry) for entry in repositories], now, program, progress or (lambda *_: None)
+            workers, store, [PartSource(*entry) for entry in repositories], now, program, progress or (lambda *_: None)
         )
     parts = result.fleet.parts
     return {
@@ -99,11 +99,11 @@ def clean(store: str, hours: float) -> dict[str, Any]:
 
 
 @contextmanager
-def connect(store: str, who: AbstractContextManager[Workers], snippet: int = 2) -> Iterator[Root]:
+def connect(store: str, connection: AbstractContextManager[Workers], snippet: int = 2) -> Iterator[Root]:
     """A connection for searches of a fleet; each search uses the newest fleet in the store.
 
     Args:
-        who: The workers.
+        connection: The workers.
         snippet: Default number of code lines per result.
     Raises:
         UsageError: The store cannot be used.
@@ -115,5 +115,5 @@ def connect(store: str, who: AbstractContextManager[Workers], snippet: int = 2) 
 
     objects = Objects(store)
     fleets = [read_fleet(objects)]  # before anybody connects for it
-    with who as they:
-        yield Root(they, store, lambda: fleets.pop() if fleets else read_fleet(objects), snippet)
+    with connection as workers:
+        yield Root(workers, store, lambda: fleets.pop() if fleets else read_fleet(objects), snippet)

@@ -68,9 +68,9 @@ def _index(call: Invocation) -> int:
     if call.texts("more"):
         raise UsageError("`lci cluster index` takes no QUERY", hint="repositories are named in the file of --repos")
     repositories = listed_repositories(call.text("repos"))
-    who = fleet.workers(call.text("scheduler"), _tls(call), processes=_processes(call))
+    workers = fleet.workers(call.text("scheduler"), _tls(call), processes=_processes(call))
     with progress(call) as bar:
-        report = fleet.index(call.text("store") or "", repositories, who, bar)
+        report = fleet.index(call.text("store") or "", repositories, workers, bar)
     for text in report["warnings"]:
         warn(text, quiet=call.flag("quiet"))
     with writing():
@@ -149,8 +149,8 @@ def _open_root(call: Invocation, snippet: int) -> AbstractContextManager[Root]:
         raise UsageError(f"--timeout must be at least 1, not {timeout}")
     if timeout is not None and call.text("scheduler") is None:
         raise UsageError("--timeout is for the workers of a scheduler", hint="leave it out, or name --scheduler")
-    who = fleet.workers(call.text("scheduler"), _tls(call), timeout=timeout)
-    return fleet.connect(call.text("store") or "", who, snippet)
+    workers = fleet.workers(call.text("scheduler"), _tls(call), timeout=timeout)
+    return fleet.connect(call.text("store") or "", workers, snippet)
 
 
 def kept_searches(call: Invocation) -> AbstractContextManager[Root]:

@@ -200,5 +200,5 @@ class _Line:
             near.append(f"to look for {spelling} itself: {sought}")
         return UsageError(f"no such option: {spelling}", hint=" ".join(near) or f"see `{path} --help`")
 
-    def _wrong(self, what: str) -> UsageError:
-        return UsageError(what, hint=f"see `lci {self._command.name} --help`")
+    def _wrong(self, problem: str) -> UsageError:
+        return UsageError(problem, hint=f"see `lci {self._command.name} --help`")

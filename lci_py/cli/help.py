@@ -65,14 +65,14 @@ class _Page:
     def rows(self, rows: Iterable[tuple[str, str]]) -> list[list[str]]:
         """Lay out terms and their meanings in two columns; returns a list of lines for each pair."""
         pairs = list(rows)
-        wide = min(max((len(term) for term, _ in pairs), default=0), 24)
-        indent = " " * (wide + 4)
+        width = min(max((len(term) for term, _ in pairs), default=0), 24)
+        indent = " " * (width + 4)
         blocks = []
         for term, meaning in pairs:
-            if len(term) > wide:
+            if len(term) > width:
                 blocks.append([f"  {term}", *self.wrapped(meaning, indent)])
             else:
-                blocks.append(list(self.wrapped(meaning, indent, f"  {term:<{wide}}  ")))
+                blocks.append(list(self.wrapped(meaning, indent, f"  {term:<{width}}  ")))
         return blocks
 
     def write(self) -> None:
@@ -180,9 +180,9 @@ def _begin(page: _Page, command: Command) -> None:
 
 def _examples(page: _Page, command: Command, limit: int) -> list[str]:
     some = command.examples[:limit]
-    wide = max((len(line) for line, _ in some), default=0)
-    if wide <= 44:
-        lines = [f"  {line:<{wide}}  # {does}" for line, does in some]
+    width = max((len(line) for line, _ in some), default=0)
+    if width <= 44:
+        lines = [f"  {line:<{width}}  # {does}" for line, does in some]
     else:
         lines = [line for example, does in some for line in (f"  # {does}", f"  {example}")]
     return ["", page.bold("Examples:", "bold"), *lines] if some else []

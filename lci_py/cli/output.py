@@ -157,7 +157,7 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bo
     max_tokens = number(call.values, "max_tokens") if "max_tokens" in call.values else None
     if max_tokens is not None and writer.cut is not None and shape not in PLACES:
         answer, note = _shorten(
-            writer.cut(answer), max_tokens, lambda part, said: _written(call, shape, part, writer, said)
+            writer.cut(answer), max_tokens, lambda part, dropped: _written(call, shape, part, writer, dropped)
         )
     with writing():
         if shape in PLACES:

@@ -89,8 +89,8 @@ class ContextualEncoder:
 
     # --- settings of the model ----------------------------------------------------------------------------------
 
-    def _refuse(self, what: str, hint: str = "see docs/model.md for what a model folder holds") -> BadModelError:
-        return BadModelError(f"{self.folder.onnx}: {what}", hint=hint)
+    def _refuse(self, problem: str, hint: str = "see docs/model.md for what a model folder holds") -> BadModelError:
+        return BadModelError(f"{self.folder.onnx}: {problem}", hint=hint)
 
     def _type(self, item: Any) -> type[np.integer[Any]]:
         if item.type not in _TYPES:

@@ -141,7 +141,7 @@ class ModelFolder:
 
 
 @contextmanager
-def refusing(path: Path, what: str) -> Iterator[None]:
+def refusing(path: Path, problem: str) -> Iterator[None]:
     """A context manager that turns any library error about a file into a one-line BadModelError with its name."""
     try:
         yield
@@ -151,7 +151,7 @@ def refusing(path: Path, what: str) -> Iterator[None]:
         text = " ".join((getattr(error, "strerror", None) or str(error) or type(error).__name__).split())
         reason = text if len(text) <= 200 else text[:199] + "…"
         hint = "see docs/model.md for what a model folder holds"
-        raise BadModelError(f"{path}: {what} ({reason})", hint=hint) from error
+        raise BadModelError(f"{path}: {problem} ({reason})", hint=hint) from error
 
 
 def _require(library: str, folder: ModelFolder) -> None:

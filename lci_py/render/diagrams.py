@@ -79,8 +79,8 @@ def _dot(picture: Picture) -> list[str]:
         text = "\\n".join(part[:_LABEL].translate(_DOT) for part in texts(node))
         lines.append(f'  {names[node.id]} [label="{text}"{", penwidth=3" if node.role else ""}];')
     for link in picture.links:
-        said = f"{link.step} {link.confidence:.2g}" if link.confidence < 1 else link.step
-        style = [f'color="{colours[link.step]}"', f'tooltip="{said}"']
+        tooltip = f"{link.step} {link.confidence:.2g}" if link.confidence < 1 else link.step
+        style = [f'color="{colours[link.step]}"', f'tooltip="{tooltip}"']
         style += [f'label="{link.step}"'] if labels else []
         style += ["style=dashed"] if link.ambiguous else []
         lines.append(f"  {names[link.source]} -> {names[link.target]} [{', '.join(style)}];")
@@ -125,9 +125,9 @@ def _svg(dot: str) -> str:
         why = f"Graphviz needs more than {_DOT_SECONDS} seconds" if late else f"Graphviz cannot draw this: {error}"
         raise DrawingError(why, hint="ask for less, or take --format html") from error
     if ran.returncode:
-        said = ran.stderr.decode("utf-8", "replace").strip().splitlines()
+        errors = ran.stderr.decode("utf-8", "replace").strip().splitlines()
         raise DrawingError(
-            f"Graphviz cannot draw this: {said[-1] if said else f'exit code {ran.returncode}'}",
+            f"Graphviz cannot draw this: {errors[-1] if errors else f'exit code {ran.returncode}'}",
             hint="ask for less, or take --format html",
         )
     return ran.stdout.decode("utf-8", "replace")

@@ -134,10 +134,10 @@ def _link(link: Mapping[str, Any]) -> str:
 
 def _point(result: Mapping[str, Any], indent: str) -> Iterator[str]:
     text = result.get("text") or result.get("signature") or result.get("doc") or ""
-    said = f": {_code(text)}" if text else ""
+    tail = f": {_code(text)}" if text else ""
     sites = result.get("sites", ())
     at = f", {'line' if len(sites) == 1 else 'lines'} {', '.join(map(str, sites))}" if sites else ""
-    yield f"{indent}- {_title(result)}{at}{said}"
+    yield f"{indent}- {_title(result)}{at}{tail}"
     for key in _LISTS:
         for item in result.get(key, ()):
             yield from _point(item, indent + "  ")

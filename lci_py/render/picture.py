@@ -110,9 +110,9 @@ def of_graph(answer: GraphAnswer) -> Picture:
             ends = ends[::-1] if answer.direction == "callers" else ends
             canvas.link(Link(*ends, child.sites, child.step, child.confidence, child.ambiguous))
         pending += reversed(branch.children)
-    said = [left_out(answer)] if answer.places_left_out else []
-    said += notes(answer, _PLAIN, footer=True)
-    return canvas.picture(f"{answer.command} {answer.query}", "; ".join(said))
+    texts = [left_out(answer)] if answer.places_left_out else []
+    texts += notes(answer, _PLAIN, footer=True)
+    return canvas.picture(f"{answer.command} {answer.query}", "; ".join(texts))
 
 
 def _add_external(canvas: _Canvas, outside: External, targets: list[str]) -> None:
@@ -194,8 +194,8 @@ def of_conflicts(answer: ConflictsAnswer) -> Picture:
     for item in answer.results:
         name = f"name:{item.qualified_name}:{item.definitions[0].file}:{item.definitions[0].line}"
         first = item.definitions[0]
-        said = item.witness or ("the same text" if item.same_text else "")
-        canvas.nodes[name] = Node(name, item.qualified_name, "name", first.file, first.line, role="asked", note=said)
+        note = item.witness or ("the same text" if item.same_text else "")
+        canvas.nodes[name] = Node(name, item.qualified_name, "name", first.file, first.line, role="asked", note=note)
         for site in item.definitions:
             id = f"{site.branch or ''}:{site.file}:{site.line}"
             canvas.nodes[id] = Node(id, item.qualified_name, item.kind, site.file, site.line, note=_condition(site))

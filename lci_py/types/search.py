@@ -59,10 +59,10 @@ class IndexInfo:
     def behind(self) -> str:
         """A phrase that says how many files have changed since the index was built, or were not checked; "" if none."""
         changed, unchecked = self.stale_files, self.unchecked_files
-        said = [f"{changed:,} file{'s' if changed > 1 else ''} changed since"] if changed else []
+        parts = [f"{changed:,} file{'s' if changed > 1 else ''} changed since"] if changed else []
         if unchecked:
-            said.append(f"{unchecked:,} file{'s' if unchecked > 1 else ''} not compared with the index")
-        return ", ".join(said)
+            parts.append(f"{unchecked:,} file{'s' if unchecked > 1 else ''} not compared with the index")
+        return ", ".join(parts)
 
     @property
     def advice(self) -> str:

@@ -78,12 +78,12 @@ class Greeting:
             "_meta": {_PREFIX + "serverInfo": _SERVER},
         }
         if method == "server/discover":
-            said = {
+            result = {
                 "capabilities": _CAPABILITIES,
                 "instructions": self._instructions,
                 "supportedVersions": [_STATELESS],
             }
-            return {**frame, **said}
+            return {**frame, **result}
         return {**frame, "tools": self._tools} if method == "tools/list" else None
 
 

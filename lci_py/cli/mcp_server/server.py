@@ -107,16 +107,16 @@ class Server:
             if tool is None:
                 raise unknown_value("tool", params.name[:100], list(self._tools))
             command = command_object(tool, params.arguments or {})
-            if asked := await self._ask_for_folder(context, params):
-                return asked
+            if reply := await self._ask_for_folder(context, params):
+                return reply
             answer = await self._ask(context, command, as_json=self._structured)
         except LciError as error:
             answer = {"text": said_error(error, as_json=self._structured), "error": True}
         text, unsaid, self._unsaid = plain_text(answer["text"]).strip("\n") or "no results", self._unsaid, ""
-        found = _without_surrogates(json.loads(answer["text"])) if self._structured else None
-        said = f"{text}\n{unsaid}" if unsaid and not self._structured else text
+        data = _without_surrogates(json.loads(answer["text"])) if self._structured else None
+        content = f"{text}\n{unsaid}" if unsaid and not self._structured else text
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=said)], structured_content=found, is_error=answer["error"]
+            content=[types.TextContent(type="text", text=content)], structured_content=data, is_error=answer["error"]
         )
 
     async def _read_resource(
@@ -124,8 +124,8 @@ class Server:
     ) -> types.ReadResourceResult | types.InputRequiredResult:
         if str(params.uri) != _STATUS.uri:
             raise MCPError(types.INVALID_PARAMS, "there is no such resource", {"uri": str(params.uri)[:200]})
-        if asked := await self._ask_for_folder(context, params):
-            return asked
+        if reply := await self._ask_for_folder(context, params):
+            return reply
         try:
             text = (await self._ask(context, {"command": "status"}, as_json=True))["text"]
         except LciError as error:
@@ -135,9 +135,9 @@ class Server:
 
     async def _ask(self, context: _Context, command: dict[str, Any], *, as_json: bool) -> dict[str, Any]:
         """Send a command to the worker, and return the worker's answer. If the client cancels, the worker is ended."""
-        chosen = "flag" if self._named else "client" if self._of_client else "nobody"
+        source = "flag" if self._named else "client" if self._of_client else "nobody"
         folder = self._named or self._of_client or os.getcwd()
-        request = {"folder": folder, "chosen": chosen, "command": command, "json": as_json}
+        request = {"folder": folder, "chosen": source, "command": command, "json": as_json}
 
         def report(part: float, stage: str) -> None:
             anyio.from_thread.run(context.session.report_progress, part, 1.0, stage)
@@ -166,19 +166,19 @@ class Server:
         if self._named or self._asked or capabilities is None or capabilities.roots is None:
             return None
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            said = (params.input_responses or {}).get(_ROOTS)
-            if said is None:
+            reply = (params.input_responses or {}).get(_ROOTS)
+            if reply is None:
                 return types.InputRequiredResult(input_requests={_ROOTS: types.ListRootsRequest()})
         else:
             try:
-                said = await context.session.send_request(
+                reply = await context.session.send_request(
                     types.ListRootsRequest(), types.ListRootsResult, request_read_timeout_seconds=_ROOTS_SECONDS
                 )
             except (MCPError, TimeoutError, ValueError):
-                said = None  # it says that it has roots, and does not name them
+                reply = None  # it says that it has roots, and does not name them
         self._asked = True
-        found = [_folder(str(root.uri)) for root in said.roots] if isinstance(said, types.ListRootsResult) else []
-        there = list(dict.fromkeys(folder for folder in found if folder))
+        folders = [_folder(str(root.uri)) for root in reply.roots] if isinstance(reply, types.ListRootsResult) else []
+        there = list(dict.fromkeys(folder for folder in folders if folder))
         self._of_client = there[0] if there else None
         if len(there) > 1:
             others = ", ".join(map(plain_text, there[1:]))

@@ -164,26 +164,26 @@ class Screen:
             picker.begin()
         return self.application.run(pre_run=begin) or []
 
-    def post(self, act: Callable[[], None]) -> None:
-        """Call `act` in the screen's thread, if the screen is still open."""
+    def post(self, action: Callable[[], None]) -> None:
+        """Call `action` in the screen's thread, if the screen is still open."""
         if (loop := self.application.loop) is not None:
-            loop.call_soon_threadsafe(act)
+            loop.call_soon_threadsafe(action)
 
     # --- keys ---------------------------------------------------------------------------------------------------
 
     def _bindings(self) -> KeyBindings:
         bindings = KeyBindings()
 
-        def bind(keys: str, act: Callable[[Screen], object]) -> None:
+        def bind(keys: str, action: Callable[[Screen], object]) -> None:
             def acted(_: KeyPressEvent) -> None:
                 self.picker.message = ""
-                act(self)
+                action(self)
 
             bindings.add(*keys.split())(acted)
 
-        for keys, act in _KEYS.items():
+        for keys, action in _KEYS.items():
             for alternative in keys.split("|"):
-                bind(alternative, act)
+                bind(alternative, action)
         return bindings
 
     def _typed(self, text: str) -> None:
@@ -197,11 +197,11 @@ class Screen:
             self._buffer.text, self._buffer.cursor_position = self.picker.text, len(self.picker.text)
         self.application.invalidate()
 
-    def move(self, by: int) -> None:
-        self.picker.select(self.picker.view.selected + by)
+    def move(self, step: int) -> None:
+        self.picker.select(self.picker.view.selected + step)
 
-    def scroll(self, by: int) -> None:
-        self.picker.scrolled += by
+    def scroll(self, step: int) -> None:
+        self.picker.scrolled += step
 
     def back(self) -> None:
         if self._help:
@@ -293,10 +293,10 @@ class Screen:
         length, total = len(view.shown), view.listed.total
         ranks = len(picker.views) == 1 and picker.mode not in ("symbolic", FILES) and bool(picker.text)
         count = f"{length:,}" if length >= total else f"the best {length:,}" if ranks else f"{length:,} of {total:,}"
-        said = [view.title, count]
-        said += [f"{len(picker.marks)} marked"] if picker.marks else []
-        said += ["no tests"] if picker.filters.no_tests else []
-        return [("class:dim", shorten(visible_line(f" {self._signs.dot} ".join(filter(None, said))), width, ""))]
+        parts = [view.title, count]
+        parts += [f"{len(picker.marks)} marked"] if picker.marks else []
+        parts += ["no tests"] if picker.filters.no_tests else []
+        return [("class:dim", shorten(visible_line(f" {self._signs.dot} ".join(filter(None, parts))), width, ""))]
 
     def _list(self, width: int, height: int) -> list[list[Piece]]:
         self.rows, view = max(1, height), self.picker.view

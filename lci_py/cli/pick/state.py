@@ -115,9 +115,9 @@ class Picker:
 
     # --- keys ---------------------------------------------------------------------------------------------------
 
-    def switch(self, by: int) -> None:
-        """Go `by` search modes forwards (backwards if negative), and search again."""
-        self.mode = ALL_MODES[(ALL_MODES.index(self.mode) + by) % len(ALL_MODES)]
+    def switch(self, step: int) -> None:
+        """Go `step` search modes forwards (backwards if negative), and search again."""
+        self.mode = ALL_MODES[(ALL_MODES.index(self.mode) + step) % len(ALL_MODES)]
         self._search_again()
 
     def toggle_tests(self) -> None:

@@ -48,7 +48,7 @@ def last_failure(index_dir: Path) -> str:
         return ""
 
 
-def _write_log(path: Path, what: str) -> None:
+def _write_log(path: Path, text: str) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with contextlib.suppress(OSError), open(os.open(path, flags, 0o666), "wb") as file:
-        file.write(what.encode("utf-8", "backslashreplace")[:_LOG_BYTES])
+        file.write(text.encode("utf-8", "backslashreplace")[:_LOG_BYTES])

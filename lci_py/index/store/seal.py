@@ -224,8 +224,8 @@ def _rename_if_first(folder: int, name: str, key: str) -> None:
         os.rename(name, key, src_dir_fd=folder, dst_dir_fd=folder)
 
 
-def _unusable(path: Path, what: str, hint: str) -> TrustKeyError:
-    return TrustKeyError(f"{path}, which tells your own indexes from others, {what}", hint=hint)
+def _unusable(path: Path, problem: str, hint: str) -> TrustKeyError:
+    return TrustKeyError(f"{path}, which tells your own indexes from others, {problem}", hint=hint)
 
 
 def _cannot_make(path: Path, error: OSError) -> TrustKeyError:

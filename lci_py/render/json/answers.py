@@ -103,8 +103,8 @@ def reason(piece: Piece) -> str:
     if piece.via:
         link = {"callee": "called by", "caller": "calls", "base": "above", "derived": "below"}
         return f"{link.get(piece.role, piece.role)} {piece.via}"
-    said = {"named": "named in the question", "changed": "changed"}
-    return said.get(piece.role) or (f"matches by {piece.mode}" if piece.mode else piece.role)
+    texts = {"named": "named in the question", "changed": "changed"}
+    return texts.get(piece.role) or (f"matches by {piece.mode}" if piece.mode else piece.role)
 
 
 def show(answer: ShowAnswer) -> Parts:

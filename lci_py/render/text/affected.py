@@ -93,8 +93,8 @@ def render(answer: AffectedAnswer, page: Page, *, footer: bool = True, each: boo
             else ""
         )
         count = len(answer.changed) + changes
-        said = [f"{plural(count, 'change')}{since}" if count else f"nothing has changed{since}"]
-        page.end(said, answer.info)
+        news = [f"{plural(count, 'change')}{since}" if count else f"nothing has changed{since}"]
+        page.end(news, answer.info)
 
 
 def no_test(answer: AffectedAnswer) -> str:
@@ -113,10 +113,10 @@ def _by_file(tests: Sequence[AffectedDefinition], layout: Layout) -> list[str]:
     lines: list[str] = []
     for path, own in files.items():
         count = sum(test.place.kind != FILE_KIND for test in own)
-        said = f"{plural(count, 'test')}, {_reason_words(own[0])}" if count else _reason_words(own[0])
+        note = f"{plural(count, 'test')}, {_reason_words(own[0])}" if count else _reason_words(own[0])
         names = _test_names(own) if len(lines) < _NAMED_FILES else ""
         lines.append(
-            f"{style(visible_line(path), 'path')}:{style(str(own[0].place.line), 'line')}  {style(said, 'dim')}{names}"
+            f"{style(visible_line(path), 'path')}:{style(str(own[0].place.line), 'line')}  {style(note, 'dim')}{names}"
         )
     return lines
 

@@ -31,9 +31,9 @@ def render_agents(report: Mapping[str, Any], page: Page) -> None:
         page.file.writelines(_preview(report, layout))
     else:
         agents = report["agents"]
-        wide = max((len(agent["name"]) for agent in agents), default=0)
+        width = max((len(agent["name"]) for agent in agents), default=0)
         for agent in agents:
-            page.file.write(_heading(agent, wide, report, layout))
+            page.file.write(_heading(agent, width, report, layout))
             for entry in agent["files"]:
                 page.file.writelines(_file(entry, str(report["action"]), layout))
         page.file.writelines(_end(report, layout))
@@ -42,23 +42,23 @@ def render_agents(report: Mapping[str, Any], page: Page) -> None:
         page.sentence(f"{start}{layout.signs.warn} {text}", hanging=f"{start}  ")
 
 
-def _heading(agent: Mapping[str, Any], wide: int, report: Mapping[str, Any], layout: Layout) -> str:
+def _heading(agent: Mapping[str, Any], width: int, report: Mapping[str, Any], layout: Layout) -> str:
     signs = ", ".join(map(visible_line, agent["detected"]))
     why = f"found: {signs}" if signs else "not found" if report["action"] == "list" else ""
     name = layout.style(agent["name"], "bold")
-    return f"{name}{' ' * (wide - len(agent['name']))}  {layout.style(why, 'dim')}".rstrip() + "\n"
+    return f"{name}{' ' * (width - len(agent['name']))}  {layout.style(why, 'dim')}".rstrip() + "\n"
 
 
 def _file(entry: Mapping[str, Any], action: str, layout: Layout) -> Iterator[str]:
-    said = _SAID[entry["state"]] if action == "list" else entry["change"]
-    if action != "list" and said == "none":
-        said = _SAID[entry["state"]] if entry["state"] in ("absent", "left_alone") else "unchanged"
-    style = ("warn",) if entry["state"] == "left_alone" else ("dim",) if said in ("not installed", "unchanged") else ()
+    word = _SAID[entry["state"]] if action == "list" else entry["change"]
+    if action != "list" and word == "none":
+        word = _SAID[entry["state"]] if entry["state"] in ("absent", "left_alone") else "unchanged"
+    style = ("warn",) if entry["state"] == "left_alone" else ("dim",) if word in ("not installed", "unchanged") else ()
     path = layout.style(visible_line(entry["path"]), "path")
     if not entry["detail"]:
-        yield f"  {layout.style(said, *style)}{' ' * (_WORDS - len(said))}{path}\n"
+        yield f"  {layout.style(word, *style)}{' ' * (_WORDS - len(word))}{path}\n"
         return
-    yield f"  {layout.style(said, *style)}{' ' * (_WORDS - len(said))}{path}:\n"
+    yield f"  {layout.style(word, *style)}{' ' * (_WORDS - len(word))}{path}:\n"
     for line in sentence(entry["detail"], layout, " " * (_WORDS + 2), _WORDS + 2):
         yield f"{line if line.startswith(' ') else ' ' * (_WORDS + 2) + line}\n"
     yield from _by_hand(entry, " " * (_WORDS + 2))

@@ -63,10 +63,10 @@ def _frontier(frontier: Frontier, answer: PathAnswer, layout: Layout) -> Iterato
     reached = plural(frontier.reached, "place")
     depth = f" within {plural(frontier.depth, 'call')}" if frontier.depth else ""
     limit = "" if frontier.ended else layout.words("; --depth goes further", "")
-    said = f"none: {source} reaches {reached}{depth}, not {target}{limit}"
+    text = f"none: {source} reaches {reached}{depth}, not {target}{limit}"
     if frontier.places:
-        said += "; the frontier is these calls without a known target:"
-    for line in sentence(said, layout):
+        text += "; the frontier is these calls without a known target:"
+    for line in sentence(text, layout):
         yield layout.style(line, "warn")
     rows = [
         (

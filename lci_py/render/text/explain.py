@@ -47,10 +47,10 @@ def _waterfall(steps: Sequence[Mapping[str, Any]], score: float, layout: Layout)
     # Signals come largest first; then what multiplies or lifts their sum, in the order of the calculation.
     for step in [*sorted(steps[:first], key=lambda step: -step["adds"]), *steps[first:]]:
         value = "" if step["value"] is None else f"{step['value']:.2f}"
-        said = _terms(step.get("terms"))
+        note = _terms(step.get("terms"))
         if step["name"] == _LIFT and step["adds"] < 0.999 * step["value"] * step["weight"]:
-            said = "bounded"
-        rows.append((step["name"], value, f"{step['weight']:.2f}", f"{step['adds']:+.2f}", said))
+            note = "bounded"
+        rows.append((step["name"], value, f"{step['weight']:.2f}", f"{step['adds']:+.2f}", note))
     if not rows:
         return
     rows.append(("score", "", "", f"{score:.2f}", ""))
@@ -74,9 +74,9 @@ def _terms(terms: Mapping[str, float] | None) -> str:
 def plan_lines(plan: Mapping[str, Any], layout: Layout) -> Iterator[str]:
     """The lines of a search plan, one per decision; decisions without content (no filter, no rewrite) are left out."""
     plain = {**plan, "intent": _INTENTS.get(str(plan.get("intent")), plan.get("intent"))}
-    said = [(key, parts) for key, value in plain.items() if (parts := _parts(value, layout.signs.dot))]
-    label = max((len(key) for key, _ in said), default=0)
-    for i, (key, parts) in enumerate(said):
+    rows = [(key, parts) for key, value in plain.items() if (parts := _parts(value, layout.signs.dot))]
+    label = max((len(key) for key, _ in rows), default=0)
+    for i, (key, parts) in enumerate(rows):
         start = f"{'plan' if not i else '    '}  {visible_line(key):<{label}}  "
         yield from wrap_words(parts, start, layout, " " * width_of(start))
 

@@ -110,13 +110,13 @@ def _end(answer: ExploreAnswer, layout: Layout) -> Iterator[str]:
     rest = sorted((*parts, *places), key=lambda piece: (-piece.worth, piece.file, piece.line))[:_NAMED]
     targets = " ".join(shell_quote(f"{piece.file}:{piece.line}") for piece in rest)
     counts = ((parts, "in part"), (places, "by place"), (answer.left_out, "left out"))
-    said = ", ".join(f"{len(some)} {how}" for some, how in counts if some)
+    summary = ", ".join(f"{len(some)} {how}" for some, how in counts if some)
     if answer.request.max_tokens < _SMALL:
         yield f"{layout.signs.ellipsis} {len(rest) + len(answer.left_out)} more"
     elif targets or answer.left_out:
         more = f"offset {answer.request.offset + len(answer.pieces)} goes on" if answer.left_out else ""
         shell = f"`lci show {targets}`" if targets else f"--max-tokens {2 * answer.request.max_tokens}"
         tools = "; ".join(filter(None, (f"read {targets}" if targets else "", more)))
-        yield from sentence(f"{layout.signs.ellipsis} {said}: {layout.words(shell, tools)}", layout, "  ")
+        yield from sentence(f"{layout.signs.ellipsis} {summary}: {layout.words(shell, tools)}", layout, "  ")
     if answer.info.advice:
         yield from sentence(answer.info.advice, layout, "  ")

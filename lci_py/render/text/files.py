@@ -21,9 +21,9 @@ def render(answer: FilesAnswer, page: Page, *, footer: bool = True) -> None:
     line = layout.style(f":{answer.request.line}", "line") if answer.request.line else ""
     page.lines(f"{_highlight(file, layout.style)}{line}" for file in answer.results)
     if not answer.total and answer.request.pattern:
-        said = f"no indexed file is like {visible_line(repr(answer.request.pattern))}"
-        said += f"; did you mean {', '.join(map(visible_line, answer.near))}?" if answer.near else ""
-        page.sentence(said, hanging="")
+        note = f"no indexed file is like {visible_line(repr(answer.request.pattern))}"
+        note += f"; did you mean {', '.join(map(visible_line, answer.near))}?" if answer.near else ""
+        page.sentence(note, hanging="")
     if footer:
         page.end([shown_of(len(answer.results), answer.total, "file")], answer.info)
 

@@ -114,23 +114,23 @@ class Table:
             yield from self._piped_lines(rows, style_of_rest)
             return
         columns = ((f"{row[0]}:{row[1]}" for row in rows), (row[2] for row in rows), (row[3] for row in rows))
-        wide = [self._widest(cells, column) for column, cells in enumerate(columns)]
-        if self._fit(rows, wide):
+        widths = [self._widest(cells, column) for column, cells in enumerate(columns)]
+        if self._fit(rows, widths):
             for path, numbers, *cells, rest in rows:
                 location = f"{path}:{numbers}"
                 text = f"{self.style(path, 'path')}:{self.style(numbers, 'line')}"
-                pad = max(2, wide[0] - width_of(location) + 2)
-                yield text + " " * pad + self._inner(cells, wide[1:], rest, width_of(location) + pad, style_of_rest)
+                pad = max(2, widths[0] - width_of(location) + 2)
+                yield text + " " * pad + self._inner(cells, widths[1:], rest, width_of(location) + pad, style_of_rest)
             return
-        wide = self._narrow_columns(rows, max((len(row[1]) for row in rows), default=0), wide[1:])
+        widths = self._narrow_columns(rows, max((len(row[1]) for row in rows), default=0), widths[1:])
         above = None
         for path, numbers, *cells, rest in rows:
             if path != above:
                 above = path
                 yield self.style(path, "path")
-            head = numbers.rjust(wide[0]) if ":" not in numbers else numbers.ljust(wide[0])
+            head = numbers.rjust(widths[0]) if ":" not in numbers else numbers.ljust(widths[0])
             indent = len(_GROUPED) + len(head) + 2
-            inner = self._inner(cells, wide[1:], rest, indent, style_of_rest)
+            inner = self._inner(cells, widths[1:], rest, indent, style_of_rest)
             yield f"{_GROUPED}{self.style(head, 'line')}  {inner}".rstrip()
 
     def _piped_lines(self, rows: Sequence[TableRow], style_of_rest: tuple[str, ...]) -> Iterator[str]:
@@ -144,20 +144,20 @@ class Table:
             yield f"{line}  {self.style(rest, *style_of_rest)}" if rest else line
 
     def _widest(self, cells: Iterable[str], column: int) -> int:
-        return max((wide for cell in cells if (wide := width_of(cell)) <= _MAX_CELLS[column]), default=0)
+        return max((size for cell in cells if (size := width_of(cell)) <= _MAX_CELLS[column]), default=0)
 
-    def _fit(self, rows: Sequence[TableRow], wide: Sequence[int]) -> bool:
-        """Whether every row fits on one line: its cells, and the `wanted` columns of its last text."""
+    def _fit(self, rows: Sequence[TableRow], widths: Sequence[int]) -> bool:
+        """Whether every row fits on one line: its cells, and `min_rest` columns of its last text."""
         assert self.width is not None
-        columns = sum(size + 2 for size in wide[1:] if size)
+        columns = sum(size + 2 for size in widths[1:] if size)
         for path, numbers, *cells, rest in rows:
-            head = max(wide[0], width_of(path) + 1 + width_of(numbers))
-            long = sum(max(0, width_of(cell) - size) for cell, size in zip(cells, wide[1:], strict=True))
+            head = max(widths[0], width_of(path) + 1 + width_of(numbers))
+            long = sum(max(0, width_of(cell) - size) for cell, size in zip(cells, widths[1:], strict=True))
             if head + columns + long + (2 + min(self.min_rest, width_of(rest)) if self.min_rest else 0) > self.width:
                 return False
         return True
 
-    def _narrow_columns(self, rows: Sequence[TableRow], numbers: int, wide: Sequence[int]) -> list[int]:
+    def _narrow_columns(self, rows: Sequence[TableRow], numbers: int, widths: Sequence[int]) -> list[int]:
         """The column widths for rows below a path. The first cell (a name or a role) stays whole as long as possible;
         the second cell makes room for it and for the last text.
         """
@@ -165,17 +165,17 @@ class Table:
         rest_width = min(self.min_rest, max((width_of(row[4]) for row in rows), default=0))
         room = self.width - len(_GROUPED) - numbers - 2 - (rest_width + 2 if rest_width else 0)
         first = min(max((width_of(row[2]) for row in rows), default=0), max(room, _LEAST_NAME))
-        second = min(wide[1], room - first - 2)
+        second = min(widths[1], room - first - 2)
         # Of the name around a reference a part says something, of a step's name it does not.
-        if second < (_LEAST_NAME if self.min_rest else wide[1]):
+        if second < (_LEAST_NAME if self.min_rest else widths[1]):
             second = 0
         return [numbers, first, second]
 
     def _inner(
-        self, cells: Sequence[str], wide: Sequence[int], rest: str, indent: int, style_of_rest: tuple[str, ...]
+        self, cells: Sequence[str], widths: Sequence[int], rest: str, indent: int, style_of_rest: tuple[str, ...]
     ) -> str:
         assert self.width is not None
-        inner = "".join(self._cell(cell, size) for cell, size in zip(cells, wide, strict=True))
+        inner = "".join(self._cell(cell, size) for cell, size in zip(cells, widths, strict=True))
         if indent + width_of(inner.rstrip()) > self.width:
             inner = shorten(inner.rstrip(), max(0, self.width - indent), self.signs.ellipsis)
         kind, blank, name = inner.partition(" ")
@@ -185,13 +185,13 @@ class Table:
             text = self.style(text, *style_of_rest)
         return f"{self.style(kind, 'kind')}{blank}{name}{text}".rstrip()
 
-    def _cell(self, text: str, wide: int) -> str:
-        if not wide:
+    def _cell(self, text: str, width: int) -> str:
+        if not width:
             return ""
-        if width_of(text) > wide:
+        if width_of(text) > width:
             first, _, name = text.partition(" ")
-            text = f"{first} {shorten_start(name, wide - width_of(first) - 1, self.signs.ellipsis)}"
-        return text + " " * max(2, wide - width_of(text) + 2)
+            text = f"{first} {shorten_start(name, width - width_of(first) - 1, self.signs.ellipsis)}"
+        return text + " " * max(2, width - width_of(text) + 2)
 
 
 def _code(text: str, layout: Layout) -> str:
@@ -218,7 +218,7 @@ def _external(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
         return
     yield layout.style("outside the repository, or not known:", "dim")
     several = len({item.file for item in answer.external}) > 1
-    wide = max((w for item in answer.external if (w := width_of(item.name)) <= _MAX_CELLS[1]), default=0)
+    width = max((w for item in answer.external if (w := width_of(item.name)) <= _MAX_CELLS[1]), default=0)
     for item in answer.external:
         name = visible_line(item.name)
         sites = ", ".join(map(str, item.sites))
@@ -226,7 +226,7 @@ def _external(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
         if layout.width is None:
             yield f"{_GROUPED}{name} {where}"
             continue
-        pad = " " * max(2, wide - width_of(name) + 2)
+        pad = " " * max(2, width - width_of(name) + 2)
         yield _INDENT + shorten(f"{name}{pad}{where}", layout.width - len(_INDENT), layout.signs.ellipsis)
 
 
@@ -263,8 +263,8 @@ def notes(answer: GraphAnswer, layout: Layout, *, footer: bool) -> Iterator[str]
 
 
 def _first_sites(sites: Sequence[tuple[str, int]]) -> str:
-    said = ", ".join(f"{visible_line(file)}:{line}" for file, line in sites[:_NAMES])
-    return said + (f" and {len(sites) - _NAMES:,} more" if len(sites) > _NAMES else "")
+    text = ", ".join(f"{visible_line(file)}:{line}" for file, line in sites[:_NAMES])
+    return text + (f" and {len(sites) - _NAMES:,} more" if len(sites) > _NAMES else "")
 
 
 def _unresolved_note(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
@@ -283,11 +283,11 @@ def through_notes(through: Sequence[Through], layout: Layout, *, callers: bool) 
     """Notes on declared methods: callers call through them, or their implementations are too many to list."""
     for item in through[:_NAMES]:
         name = _name(item.place)
-        said = f"{plural(item.calls, 'call')} {'through' if callers else 'of'} {name}, with "
-        said += plural(item.types, "implementation")
+        text = f"{plural(item.calls, 'call')} {'through' if callers else 'of'} {name}, with "
+        text += plural(item.types, "implementation")
         shell = f"`lci callers {shell_quote(name)}`" if callers else f"`lci def {shell_quote(_last_name(name))}`"
         tool = f"`callers` of {name}" if callers else f"`search` with the name {_last_name(name)}"
-        yield said if item.listed else f"{said}: {layout.words(shell, tool)} lists them"
+        yield text if item.listed else f"{text}: {layout.words(shell, tool)} lists them"
     if rest := through[_NAMES:]:
         calls = plural(sum(item.calls for item in rest), "call")
         yield f"{calls} through {plural(len(rest), 'more method')} with implementations"
@@ -305,10 +305,10 @@ def _summary(answer: GraphAnswer) -> list[str]:
     if answer.command == "tree":
         missing = answer.places_left_out
         where = "above" if answer.direction == "callers" else "below"
-        said = f"{shown_of(answer.total - missing, answer.total, noun)} {where}, to depth {answer.depth}"
+        summary = f"{shown_of(answer.total - missing, answer.total, noun)} {where}, to depth {answer.depth}"
         outside = f"{plural(answer.unresolved_uses, 'call')} external or unknown: `lci callees` lists them"
         complete = answer.direction == "callers" or not answer.unresolved_uses
-        return [said, *([] if complete else [outside]), *([left_out(answer)] if missing else [])]
+        return [summary, *([] if complete else [outside]), *([left_out(answer)] if missing else [])]
     parts = [shown_of(count, answer.total, noun)]
     if answer.neighbours and answer.command == "callers":
         parts[0] += f", {plural(sum(len(item.sites) for item in answer.neighbours), 'call')}"

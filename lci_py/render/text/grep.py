@@ -54,11 +54,11 @@ def render(answer: GrepAnswer, page: Page, *, footer: bool = True) -> None:
         lines = plural(tally.lines, "line")
         if answer.request.lines == "text" and tally.shown < tally.lines:
             lines = f"{tally.shown:,} of {lines}"
-        said = [f"{lines} in {plural(tally.files, 'file')}"] if answer.request.lines != "none" else []
-        said = said or [plural(tally.files, "file")]
+        parts = [f"{lines} in {plural(tally.files, 'file')}"] if answer.request.lines != "none" else []
+        parts = parts or [plural(tally.files, "file")]
         if started and answer.request.lines == "text":
             page.lines([""])
-        page.end(said, answer.info)
+        page.end(parts, answer.info)
 
 
 def _piped_lines(file: FileLines, path: str, layout: Layout, *, parted: bool) -> Iterator[str]:
@@ -114,12 +114,12 @@ def _grouped_lines(file: FileLines, path: str, layout: Layout, *, parted: bool) 
 def _enclosing_line(enclosing: Around | None, digits: int, layout: Layout) -> str:
     """A heading that names the definition around the matching lines below it."""
     if enclosing is None:
-        said = "outside of definitions"
+        text = "outside of definitions"
     else:
         name = visible_line(enclosing.qualified_name)
-        said = f"in {enclosing.kind} {name}".rstrip()
+        text = f"in {enclosing.kind} {name}".rstrip()
     room = None if layout.width is None else max(1, layout.width - digits - 1)
-    return " " * (digits + 1) + layout.style(shorten(said, room, layout.signs.ellipsis), "dim")
+    return " " * (digits + 1) + layout.style(shorten(text, room, layout.signs.ellipsis), "dim")
 
 
 def _highlight_line(line: Line, layout: Layout, indent: int) -> str:

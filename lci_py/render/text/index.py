@@ -304,7 +304,7 @@ def _change_lines(report: Mapping[str, Any], layout: Layout) -> Iterator[str]:
 
 def _repository_rows(repositories: Sequence[Mapping[str, Any]], layout: Layout) -> Iterator[str]:
     """One line for each repository: name, folder and, for a status, the counts of its index."""
-    wide = min(_MAX_NAME, max((width_of(visible_line(repo["repository"])) for repo in repositories), default=0))
+    width = min(_MAX_NAME, max((width_of(visible_line(repo["repository"])) for repo in repositories), default=0))
     for repo in repositories:
         name = visible_line(repo["repository"])
         parts = []
@@ -314,7 +314,7 @@ def _repository_rows(repositories: Sequence[Mapping[str, Any]], layout: Layout) 
             parts.append(f"{repo['branch']} at {commit[:12]}" if repo.get("branch") else commit[:12])
         if stale := repo.get("stale_files"):
             parts.append(f"{stale:,} changed")
-        pad = " " * max(0, wide - width_of(name))
+        pad = " " * max(0, width - width_of(name))
         row = f"  {name}{pad}  {layout.style(visible_line(repo['path']), 'path')}"
         if parts:
             row += layout.style("  " + visible_line(", ".join(parts)), "dim")

@@ -37,16 +37,16 @@ def render(answer: OutlineAnswer, page: Page, *, footer: bool = True) -> None:
             more = ["a larger --max-tokens shows more"]
         page.warning(": ".join([note, *more]))
     if footer and (layout.width is not None or answer.info.behind):
-        said = [] if rest else [plural(answer.total, "definition")]
-        if said or answer.info.behind:
-            page.end(said, answer.info)
+        parts = [] if rest else [plural(answer.total, "definition")]
+        if parts or answer.info.behind:
+            page.end(parts, answer.info)
 
 
 def _file(file: FileOutline, layout: Layout, docs: bool) -> Iterator[str]:
     stale = f"  {layout.style(f'{layout.signs.warn} stale', 'warn')}" if file.stale else ""
     yield layout.style(visible_line(file.path), "path") + stale
-    wide = max((len(_span(node)) for node in _all_nodes(file.nodes)), default=0)
-    yield from _nodes(file.nodes, 1, wide, layout, docs)
+    width = max((len(_span(node)) for node in _all_nodes(file.nodes)), default=0)
+    yield from _nodes(file.nodes, 1, width, layout, docs)
 
 
 def _all_nodes(nodes: Sequence[Node]) -> Iterator[Node]:
@@ -59,18 +59,18 @@ def _span(node: Node) -> str:
     return f"{node.item.line}-{node.item.end_line}" if node.item.end_line > node.item.line else str(node.item.line)
 
 
-def _nodes(nodes: Sequence[Node], depth: int, wide: int, layout: Layout, docs: bool) -> Iterator[str]:
+def _nodes(nodes: Sequence[Node], depth: int, span_width: int, layout: Layout, docs: bool) -> Iterator[str]:
     style, signs, width, _ = layout
     for node in nodes:
         item = node.item
         # In a pipe nothing lines up: blanks cost tokens.
-        span = f"{_span(node):<{wide}}" if width is not None else _span(node)
+        span = f"{_span(node):<{span_width}}" if width is not None else _span(node)
         head = f"  {span}{'  ' * depth if width is not None else ' ' * (2 * depth - 1)}"
         # Without the blanks that replaced line ends.
         signature = item.signature.replace("( ", "(").replace(", )", ")").replace(" )", ")")
-        said = visible_line(signature or f"{item.kind} {item.qualified_name}")
+        line = visible_line(signature or f"{item.kind} {item.qualified_name}")
         room = max(8, width - len(head)) if width is not None else _SIGNATURE
-        text = shorten(said, room, signs.ellipsis)
+        text = shorten(line, room, signs.ellipsis)
         doc = f"  {signs.dot} {visible_line(item.doc)}" if docs and item.doc else ""
         if doc:
             space = room - width_of(text)
@@ -82,4 +82,4 @@ def _nodes(nodes: Sequence[Node], depth: int, wide: int, layout: Layout, docs: b
             for child in node.children
             if child.item.line > item.line or child.item.signature not in item.signature
         ]
-        yield from _nodes(further, depth + 1, wide, layout, docs)
+        yield from _nodes(further, depth + 1, span_width, layout, docs)

@@ -18,9 +18,9 @@ def render(answer: SimilarAnswer, page: Page, *, footer: bool = True) -> None:
     layout = page.layout
     for hit in answer.results:
         if hit.twin:
-            said = f"{layout.signs.warn} a near duplicate exists already: {visible_line(hit.file)}:{hit.line}"
-            said += f" {visible_line(hit.qualified_name)}, {hit.same:.0%} the same text, {hit.shape:.0%} the same shape"
-            page.lines([layout.style(said, "warn")])
+            note = f"{layout.signs.warn} a near duplicate exists already: {visible_line(hit.file)}:{hit.line}"
+            note += f" {visible_line(hit.qualified_name)}, {hit.same:.0%} the same text, {hit.shape:.0%} the same shape"
+            page.lines([layout.style(note, "warn")])
     for hit in answer.results:
         page.lines(_lines(hit, layout))
     if footer:

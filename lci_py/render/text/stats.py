@@ -70,9 +70,10 @@ def _table(report: Mapping[str, Any]) -> list[str]:
     for label, group in (("mode", report["by_mode"]), ("intent", report["by_intent"]), ("day", days)):
         rows += [(label, *("" for _ in _COLUMNS))] if group else []
         rows += [(f"  {visible_line(name)}", *_cells(row)) for name, row in group.items()]
-    wide = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    sizes = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
-        row[0].ljust(wide[0]) + "".join(f"  {cell.rjust(wide[i])}" for i, cell in enumerate(row[1:], 1)) for row in rows
+        row[0].ljust(sizes[0]) + "".join(f"  {cell.rjust(sizes[i])}" for i, cell in enumerate(row[1:], 1))
+        for row in rows
     ]
 
 

@@ -297,8 +297,8 @@ def dropped_note(note: Mapping[str, int]) -> str:
 
 def cut_lines(note: Mapping[str, int], layout: Layout) -> Iterator[str]:
     """The lines of a note about what `--max-tokens` has dropped."""
-    said = f"{layout.signs.warn} cut to {note['max_tokens']:,} tokens: {dropped_note(note)} dropped"
-    yield from (layout.style(line, "warn") for line in sentence(said, layout, "    "))
+    text = f"{layout.signs.warn} cut to {note['max_tokens']:,} tokens: {dropped_note(note)} dropped"
+    yield from (layout.style(line, "warn") for line in sentence(text, layout, "    "))
 
 
 def goes_on(layout: Layout, count: int, total: int, offset: int = 0) -> list[str]:
@@ -315,8 +315,8 @@ def did_you_mean(name: str, near: Iterable[str]) -> str:
 
 def footer_line(parts: Iterable[str], info: IndexInfo, layout: Layout) -> str:
     """The footer of an answer, on one line if it fits: its parts, then advice about the index."""
-    said = f" {layout.signs.dot} ".join(filter(None, (*parts, info.advice)))
-    lines = wrap_items(said, layout, "  ")
+    text = f" {layout.signs.dot} ".join(filter(None, (*parts, info.advice)))
+    lines = wrap_items(text, layout, "  ")
     return "\n".join(layout.style(line, "dim") for line in lines)
 
 

@@ -38,14 +38,14 @@ def render(answer: UnusedAnswer, page: Page, *, footer: bool = True, each: bool 
         page.lines([layout.style(label, "bold"), *Table(layout, 0).lines(rows, "dim")])
     if not footer:
         return
-    said = [shown_of(count, answer.total, "definition", "the first ")]
-    said += goes_on(layout, count, answer.total, answer.request.offset)
+    parts = [shown_of(count, answer.total, "definition", "the first ")]
+    parts += goes_on(layout, count, answer.total, answer.request.offset)
     uncertain = [f"{answer.counts[level]:,} {_LABELS[level]}" for level in CERTAINTIES[1:] if answer.counts[level]]
     if uncertain and not answer.request.all:
-        said.append(", ".join(uncertain) + layout.words(": --all lists them", ": `all` lists them"))
+        parts.append(", ".join(uncertain) + layout.words(": --all lists them", ": `all` lists them"))
     if answer.counts["certain"]:
-        said.append("look before you delete: of 142 read in 39 repositories 114 were right")
-    page.end(said, answer.info)
+        parts.append("look before you delete: of 142 read in 39 repositories 114 were right")
+    page.end(parts, answer.info)
 
 
 def _row(definition: Unused) -> TableRow:
