@@ -436,16 +436,16 @@ def open_engine(
 class _Opening(NamedTuple):
     """The requirements of a command on the index that it opens."""
 
-    named: bool  # its root is named
+    root_named: bool  # by --root
     whole: bool
     progress: Progress
     say: Callable[[str], None]  # what was done that nobody asked for
-    held: Snapshot | None = None  # what an earlier call has opened
+    snapshot: Snapshot | None = None  # what an earlier call has opened
 
 
 def _refresh_snapshot(where: Path, settings: Settings, model: str | None, opening: _Opening) -> Snapshot:
     try:
-        snapshot = _still_held(opening.held, settings) or _snapshot(where, settings)
+        snapshot = _still_held(opening.snapshot, settings) or _snapshot(where, settings)
     except (NoIndexError, ShardVersionError) as error:
         if isinstance(error, ShardVersionError) and not (
             error.outgrown or (settings.refresh == "always" and not error.newer)
@@ -453,7 +453,7 @@ def _refresh_snapshot(where: Path, settings: Settings, model: str | None, openin
             raise
         # In a folder that was not named and is no git work tree, a search builds no index.
         may_index = settings.auto_index and settings.refresh != "never"
-        may_index = may_index and (opening.named or os.path.exists(where / ".git"))
+        may_index = may_index and (opening.root_named or os.path.exists(where / ".git"))
         if settings.refresh != "always" and not may_index:
             raise
         try:

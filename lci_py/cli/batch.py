@@ -61,10 +61,10 @@ def run_batch(call: Invocation) -> int:
 def _ready(call: Invocation) -> Iterator[tuple[Invocation, Engine | None]]:
     """Yields (call, engine): the call has the default flags of all lines; the engine is None if a fleet answers."""
     if call.command == "cluster":
-        with cluster.kept_searches(call) as searches:
-            yield call._replace(kept=searches), None
+        with cluster.open_searches(call) as searches:
+            yield call._replace(session=searches), None
     else:
-        with KeptEngine(call) as engines, open_engine(call := call._replace(kept=engines)) as engine:
+        with KeptEngine(call) as engines, open_engine(call := call._replace(session=engines)) as engine:
             yield line_defaults(call, str(engine.root)), engine
 
 

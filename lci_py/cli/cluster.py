@@ -140,8 +140,8 @@ def _search(call: Invocation) -> int:
 
 
 def _open_root(call: Invocation, snippet: int) -> AbstractContextManager[Root]:
-    if call.kept is not None:
-        return nullcontext(cast("Root", call.kept))
+    if call.session is not None:
+        return nullcontext(cast("Root", call.session))
     from lci_py.app import fleet
 
     timeout = call.number("timeout")
@@ -153,7 +153,7 @@ def _open_root(call: Invocation, snippet: int) -> AbstractContextManager[Root]:
     return fleet.connect(call.text("store") or "", workers, snippet)
 
 
-def kept_searches(call: Invocation) -> AbstractContextManager[Root]:
+def open_searches(call: Invocation) -> AbstractContextManager[Root]:
     """A connection to the fleet for all searches of a batch, opened with the flags of the command line."""
     _check(call)
     if call.text("argument") != "search":

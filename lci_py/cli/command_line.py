@@ -31,7 +31,7 @@ class Invocation(NamedTuple):
 
     command: str
     values: Mapping[str, Value]
-    kept: Any = None  # what answers, where it stays open between commands: a `KeptEngine`, or the root of a fleet
+    session: Any = None  # what answers, where it stays open between commands: a `KeptEngine`, or the root of a fleet
 
     def flag(self, name: str) -> bool:
         return self.values.get(name) is True

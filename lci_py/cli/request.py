@@ -48,13 +48,13 @@ def open_engine(call: Invocation, *, snippet: int = 2, whole: bool = False) -> A
         snippet: Lines shown per result, if neither a flag nor a setting gives a number.
         whole: Whether the command needs the call graph.
     """
-    if call.kept is not None:
-        return cast("KeptEngine", call.kept).engine(whole=whole)
+    if call.session is not None:
+        return cast("KeptEngine", call.session).engine(whole=whole)
     return _open_engine(call, snippet, whole, None, lambda: progress(call))
 
 
 class KeptEngine:
-    """One engine for several commands, which have it as `kept`. It is a context manager that closes the engine."""
+    """One engine for several commands, which have it as `session`. It is a context manager that closes the engine."""
 
     def __init__(self, call: Invocation, report: Report | None = None) -> None:
         """Prepare to open the index at the first command.
@@ -64,9 +64,9 @@ class KeptEngine:
             report: For a server, called with (stage, done, total) while an index is built; None for a batch.
         """
         self._call = call
-        self._shown = (lambda: nullcontext(report)) if report else (lambda: progress(call))
+        self._progress = (lambda: nullcontext(report)) if report else (lambda: progress(call))
         self._engine: Engine | None = None
-        self._looked = False
+        self._checked = False
 
     def __enter__(self) -> KeptEngine:
         return self
@@ -78,19 +78,19 @@ class KeptEngine:
 
     def look_again(self) -> None:
         """Make the next command check again for changed files and for writes of other processes."""
-        self._looked = False
+        self._checked = False
 
     def engine(self, *, whole: bool) -> AbstractContextManager[Engine]:
         """The open engine, which the caller must not close. If `whole`, the engine has the whole call graph."""
         engine = self._engine
         lacks_graph = whole and engine is not None and not engine.snapshot.manifest.is_complete
-        if engine is None or not self._looked or lacks_graph:
+        if engine is None or not self._checked or lacks_graph:
             try:
-                self._engine = engine = _open_engine(self._call, 2, whole, engine, self._shown)
+                self._engine = engine = _open_engine(self._call, 2, whole, engine, self._progress)
             except BaseException:
                 self.__exit__()
                 raise
-            self._looked = True
+            self._checked = True
         return nullcontext(engine)
 
 

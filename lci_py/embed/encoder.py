@@ -121,7 +121,7 @@ class Encoder:
         self.folder = folder if isinstance(folder, ModelFolder) else ModelFolder(folder)
         self.threads = threads
         self._arrays: dict[str, NDArray[Any]] = {}
-        self._asked: tuple[str, Question] | None = None
+        self._last_question: tuple[str, Question] | None = None
 
     @property
     def sha256(self) -> str:
@@ -226,8 +226,8 @@ class Encoder:
         """The vector and the tokens of a question, for a model with a token table; arguments as in `encode_text`."""
         import numpy as np
 
-        if self._asked is not None and self._asked[0] == text:  # many parts of a fleet ask for the same
-            return self._asked[1]
+        if self._last_question is not None and self._last_question[0] == text:  # many parts of a fleet ask for the same
+            return self._last_question[1]
         ids, weights = self.question_tokens(text, ids_of)
         weights = self._sided_weights(ids, weights)
         codes, scales = self.token_codes(ids), self._scales(ids)
@@ -236,7 +236,7 @@ class Encoder:
         # In the same order as in `_sums`: token by token.
         vector = np.add.reduce(codes * (weights * scales)[:, None], axis=0, keepdims=True)
         result = Question(self._unit(vector)[0], ids, np.asarray(sizes / total if total > 0 else sizes, np.float32))
-        self._asked = text, result
+        self._last_question = text, result
         return result
 
     def question_tokens(

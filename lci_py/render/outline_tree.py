@@ -24,7 +24,7 @@ def trees(answer: OutlineAnswer) -> list[FileOutline]:
     for item in answer.results:
         own = items.setdefault(item.file, {})
         for id in (*item.above, item.id):
-            own.setdefault(id, answer.around[id])
+            own.setdefault(id, answer.enclosing[id])
     files = {path: (language, stale) for path, language, stale in answer.files}
     paths = list(items) if answer.request.is_map else list(files)
     return [FileOutline(path, *files[path], _nodes(items.get(path, {}))) for path in paths]

@@ -13,7 +13,7 @@ class PathRequest(NamedTuple):
 
     source: str
     target: str
-    every: bool = False  # all definitions that an ambiguous name can mean
+    all_meanings: bool = False  # all definitions that an ambiguous name can mean
     filters: Filters = Filters()
     depth: int = 20  # calls of a chain at most
     limit: int = 5  # chains

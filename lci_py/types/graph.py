@@ -20,7 +20,7 @@ class GraphRequest(NamedTuple):
     """A request: the arguments and flags of one call of `lci callers`, `callees`, `tree` or `refs`."""
 
     name: str
-    every: bool = False  # all definitions that an ambiguous name can mean
+    all_meanings: bool = False  # all definitions that an ambiguous name can mean
     filters: Filters = Filters()
     limit: int | None = None
     offset: int = 0  # results left out before the first one shown

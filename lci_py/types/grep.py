@@ -30,7 +30,7 @@ class GrepRequest(NamedTuple):
     marks: bool = True  # say where in a line all matches are
 
 
-class Around(NamedTuple):
+class EnclosingDefinition(NamedTuple):
     """The innermost definition that encloses a line."""
 
     id: str
@@ -48,7 +48,7 @@ class Line(NamedTuple):
     text: str  # without its line end
     spans: tuple[tuple[int, int], ...]  # where in `text` the matches are
     matches: bool  # else it is one of the context
-    around: Around | None
+    enclosing: EnclosingDefinition | None
 
 
 class FileLines(NamedTuple):

@@ -21,7 +21,7 @@ class OutlineRequest(NamedTuple):
     tests: bool = False  # tests as well
     near: tuple[str, int | None] | None = None  # a map of what is around this place
     query: str = ""  # a map of what is around the results of this search
-    most: int | None = None  # definitions of a map
+    limit: int | None = None  # definitions of a map
     indexed_only: bool = False  # files that the index does not have are not read
     calls: bool = False  # the calls among what is shown as well
 
@@ -52,14 +52,14 @@ class OutlineAnswer(NamedTuple):
     Attributes:
         results: The definitions, most important first: in a map by rank, else in the order in which a budget keeps
             them. The `doc` of each is the first line of its doc comment.
-        around: Maps ids to definitions: those that enclose `results`.
+        enclosing: Maps ids to definitions: those that enclose `results`.
         files: The files in their order, as (path, language, stale); in a map, only files that `results` are in.
         total: Number of definitions that could be shown.
     """
 
     request: OutlineRequest
     results: tuple[Definition, ...]
-    around: dict[str, Definition]
+    enclosing: dict[str, Definition]
     files: tuple[tuple[str, str, bool], ...]  # path, language, stale
     total: int
     info: IndexInfo

@@ -356,7 +356,7 @@ def test_a_function_is_called_by_the_names_under_which_it_is_registered(root: Pa
     from lci_py.types.graph import GraphRequest
 
     with app.open_engine(str(root)) as engine:
-        answer = engine.answer("callers", GraphRequest(function, every=True))
+        answer = engine.answer("callers", GraphRequest(function, all_meanings=True))
     kinds = ("route", "event", "command", "inject")
     assert sorted(one.place.symbol for one in answer.neighbours if one.place.kind in kinds) == NAMES[function]
 

@@ -53,7 +53,7 @@ class Server:
         self._wire = wire
         self._tools = {tool.name: tool for tool in tools}
         self._worker = worker
-        self._named = root
+        self._root = root
         self._structured = structured
         self._of_client: str | None = None
         self._unsaid = ""  # about the folder, to be said with the next answer
@@ -135,8 +135,8 @@ class Server:
 
     async def _ask(self, context: _Context, command: dict[str, Any], *, as_json: bool) -> dict[str, Any]:
         """Send a command to the worker, and return the worker's answer. If the client cancels, the worker is ended."""
-        source = "flag" if self._named else "client" if self._of_client else "nobody"
-        folder = self._named or self._of_client or os.getcwd()
+        source = "flag" if self._root else "client" if self._of_client else "nobody"
+        folder = self._root or self._of_client or os.getcwd()
         request = {"folder": folder, "chosen": source, "command": command, "json": as_json}
 
         def report(part: float, stage: str) -> None:
@@ -163,7 +163,7 @@ class Server:
             A reply that makes the client call again and send its folders, if the protocol has no other way; else None.
         """
         capabilities = context.session.client_capabilities
-        if self._named or self._asked or capabilities is None or capabilities.roots is None:
+        if self._root or self._asked or capabilities is None or capabilities.roots is None:
             return None
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
             reply = (params.input_responses or {}).get(_ROOTS)

@@ -83,10 +83,10 @@ class _Desk:
     def __init__(self, settings: dict[str, Any], answers: IO[bytes]) -> None:
         self._settings = settings
         self._answers = answers
-        self._place: tuple[str, str] | None = None
+        self._location: tuple[str, str] | None = None
         self._base = self._opening(None)
         self._open = ExitStack()
-        self._kept: KeptEngine | None = None
+        self._session: KeptEngine | None = None
         self._progress: Progress | None = None
         self._reported = 0.0
 
@@ -110,10 +110,10 @@ class _Desk:
 
             root = str(app.find_root(self._base.text("root")))
             call = invocation(request["command"], Invocation("search", defaults(COMMANDS["search"])))
-            if self._kept is not None:
-                self._kept.look_again()
+            if self._session is not None:
+                self._session.look_again()
             values = {**call.values, **self._settings, "root": root, "json": as_json}
-            return {"text": _printed_output(call._replace(values=values, kept=self._kept)), "error": False}
+            return {"text": _printed_output(call._replace(values=values, session=self._session)), "error": False}
         except LciError as error:
             return {"text": said_error(error, as_json=as_json), "error": True}
         except Exception as error:  # a bug in one command must not end the others
@@ -121,10 +121,10 @@ class _Desk:
             return {"text": said_error(bug, as_json=as_json), "error": True}
 
     def _go_to(self, folder: str, source: str) -> None:
-        if self._place == (folder, source):
+        if self._location == (folder, source):
             return
         self._open.close()
-        self._place = None
+        self._location = None
         try:
             os.chdir(folder)
         except OSError as error:
@@ -136,8 +136,8 @@ class _Desk:
         # A folder that is open in the client is in some repository, or is one; that of --root is taken as it is.
         root = {"flag": folder, "client": str(app.find_root(None))}.get(source)
         self._base = self._opening(root)
-        self._kept = self._open.enter_context(KeptEngine(self._base, self._report))
-        self._place = (folder, source)
+        self._session = self._open.enter_context(KeptEngine(self._base, self._report))
+        self._location = (folder, source)
 
     def _report(self, stage: str, done: int, total: int) -> None:
         if self._progress is None:

@@ -248,7 +248,7 @@ class Screen:
             index = self._top + event.position.y
             if index == self.picker.view.selected:
                 self.end()
-            elif index < len(self.picker.view.shown):
+            elif index < len(self.picker.view.entries):
                 self.picker.select(index)
         else:
             return NotImplemented
@@ -290,7 +290,7 @@ class Screen:
         picker, view = self.picker, self.picker.view
         if picker.message:
             return [("class:message", shorten(visible_line(picker.message), width, self._signs.ellipsis))]
-        length, total = len(view.shown), view.listed.total
+        length, total = len(view.entries), view.source.total
         ranks = len(picker.views) == 1 and picker.mode not in ("symbolic", FILES) and bool(picker.text)
         count = f"{length:,}" if length >= total else f"the best {length:,}" if ranks else f"{length:,} of {total:,}"
         parts = [view.title, count]
@@ -301,7 +301,7 @@ class Screen:
     def _list(self, width: int, height: int) -> list[list[Piece]]:
         self.rows, view = max(1, height), self.picker.view
         self._top = max(min(self._top, view.selected), view.selected - self.rows + 1, 0)
-        page = view.shown[self._top : self._top + self.rows]
+        page = view.entries[self._top : self._top + self.rows]
         names = min(max((width_of(_name(entry)) for entry in page), default=0), (width - 3) // 2)
         return [self._row(entry, width, names, self._top + index == view.selected) for index, entry in enumerate(page)]
 

@@ -25,8 +25,8 @@ class View:
     def __init__(self, title: str = "", entries: EntryList = EntryList((), 0)) -> None:  # noqa: B008  # immutable
         self.title = title
         self.text = ""  # as typed, when the view was left
-        self.listed = entries
-        self.shown: tuple[Entry, ...] = entries.entries
+        self.source = entries
+        self.entries: tuple[Entry, ...] = entries.entries
         self.selected = 0
 
 
@@ -60,7 +60,7 @@ class Picker:
 
     @property
     def selected(self) -> Entry | None:
-        entries = self.view.shown
+        entries = self.view.entries
         return entries[self.view.selected] if entries else None
 
     def chosen(self) -> list[Entry]:
@@ -89,9 +89,9 @@ class Picker:
             self.search()
             return
         words, view = text.lower().split(), self.view
-        view.shown = tuple(
+        view.entries = tuple(
             entry
-            for entry in view.listed.entries
+            for entry in view.source.entries
             if all(word in f"{entry.name} {entry.file}".lower() for word in words)
         )
         self.select(0)
@@ -105,7 +105,7 @@ class Picker:
             self._say(result)  # the list stays: a filter is not typed to its end yet
             return
         bottom = self.views[0]
-        bottom.listed, bottom.shown, bottom.selected = result, result.entries, 0
+        bottom.source, bottom.entries, bottom.selected = result, result.entries, 0
         self.message = ""
         self.select(self.view.selected)
 
@@ -132,7 +132,7 @@ class Picker:
 
     def select(self, index: int) -> None:
         """Select the entry at index `index`, or the nearest entry, and show its preview."""
-        self.view.selected = max(0, min(index, len(self.view.shown) - 1))
+        self.view.selected = max(0, min(index, len(self.view.entries) - 1))
         entry = self.selected
         words = questions.words_of(self.views[0].text if len(self.views) > 1 else self.text)
         # A definition is looked for by its name or by what it does; words may stand anywhere in it.

@@ -42,7 +42,7 @@ def _request(call: Invocation, _shape: str) -> AffectedRequest:
 
 def _diff(call: Invocation) -> str:
     """Reads the diff from standard input."""
-    if call.kept is not None or sys.stdin is None:
+    if call.session is not None or sys.stdin is None:
         raise UsageError("there is no diff on standard input", hint="git diff main | lci affected -")
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
 

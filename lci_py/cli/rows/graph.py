@@ -27,7 +27,7 @@ def _request(call: Invocation, _shape: str) -> GraphRequest:
     offset = number(call.values, "offset") or 0
     return GraphRequest(
         name_from_root(name, call),
-        every=call.flag("all"),
+        all_meanings=call.flag("all"),
         filters=flag_filters(call),
         limit=limit,
         offset=offset,

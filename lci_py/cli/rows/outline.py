@@ -50,7 +50,7 @@ def _request(call: Invocation, shape: str) -> OutlineRequest:
         return request
     max_tokens = number(call.values, "max_tokens")
     limit = _DRAWN if request.calls and max_tokens is None else (max_tokens or MAP_TOKENS) // _ROW_TOKENS
-    return request._replace(most=max(1, limit) + (number(call.values, "offset") or 0))
+    return request._replace(limit=max(1, limit) + (number(call.values, "offset") or 0))
 
 
 def _near(call: Invocation) -> tuple[str, int | None] | None:

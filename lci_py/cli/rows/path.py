@@ -22,7 +22,7 @@ def _request(call: Invocation, _shape: str) -> PathRequest:
     return PathRequest(
         names[0],
         names[1],
-        every=call.flag("all"),
+        all_meanings=call.flag("all"),
         filters=filters,
         depth=number(call.values, "depth") or 20,
         limit=(number(call.values, "limit") or 5) + (number(call.values, "offset") or 0),

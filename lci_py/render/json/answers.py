@@ -212,7 +212,7 @@ def _line(file: FileLines, line: Line) -> dict[str, Any]:
     first, *more = line.spans or ((0, 0),)
     match = {"column": first[0] + 1, "match": line.text[first[0] : first[1]]} if line.spans else {}
     enclosing: dict[str, Any] = {}
-    if outer := line.around:
+    if outer := line.enclosing:
         span = {"kind": outer.kind, "line": outer.line, "end_line": outer.end_line}
         enclosing = {"id": outer.id, **names_of(outer.symbol, outer.qualified_name), **span}
     return {

@@ -62,7 +62,7 @@ class Context(NamedTuple):
 class _Row(NamedTuple):
     """A line about one definition (or several that differ only in their lines), as the texts of its columns."""
 
-    place: tuple[str, str]  # file and lines
+    location: tuple[str, str]  # file and lines
     tag: str  # the condition, in brackets
     relation: str
     notes: str
@@ -70,7 +70,7 @@ class _Row(NamedTuple):
 
     @property
     def head(self) -> str:
-        return f"{self.place[0]}:{self.place[1]}"
+        return f"{self.location[0]}:{self.location[1]}"
 
 
 def headline(sites: Sequence[DefinitionSite]) -> str:
@@ -191,7 +191,7 @@ class _Columns:
         self.indent = indent
         places = [width_of(row.head) for row in rows]
         alike = max(places) - min(places) <= _ALIKE
-        self.place = max((size for size in places if alike or size <= _MAX_PLACE), default=0)
+        self.location_width = max((size for size in places if alike or size <= _MAX_PLACE), default=0)
         self.tag = max((w for row in rows if (w := width_of(row.tag)) <= _MAX_TAG), default=0)
         self.relation = max((width_of(row.relation) for row in rows), default=0)
         self.split = self.long = False
@@ -207,7 +207,7 @@ class _Columns:
             self.split = True
             room = self.width - len(indent) - len(_INDENT) - self.rest
         elif widest:
-            self.place = max(places)
+            self.location_width = max(places)
         self.room, self.tag = room, max(0, min(self.tag, room))
         self.long = self.split and self._hides_differences(rows, room)
 
@@ -235,7 +235,7 @@ class _Columns:
                 inner += gap + style(text, *names)
                 gap = ""
             gap += " " * (max(0, size - width_of(text)) + 2) if size or text else ""
-        location = f"{self.indent}{style(row.place[0], 'path')}:{style(row.place[1], 'line')}"
+        location = f"{self.indent}{style(row.location[0], 'path')}:{style(row.location[1], 'line')}"
         if self.long:
             yield location
             below = self.indent + _INDENT
@@ -254,7 +254,7 @@ class _Columns:
             yield location
             location, inner = "", self.indent + _INDENT + inner if inner else ""
         elif inner:
-            location += " " * max(2, self.place - width_of(row.head) + 2)
+            location += " " * max(2, self.location_width - width_of(row.head) + 2)
         if location or inner:
             yield location + inner
 

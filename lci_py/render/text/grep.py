@@ -21,7 +21,7 @@ from lci_py.render.text.style import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from lci_py.types.grep import Around, FileLines, GrepAnswer, Line
+    from lci_py.types.grep import EnclosingDefinition, FileLines, GrepAnswer, Line
 
 _TAB = 4
 #: Of the room for a line, the part before a match that is shown, if the line has to be cut before it.
@@ -101,7 +101,7 @@ def _grouped_lines(file: FileLines, path: str, layout: Layout, *, parted: bool) 
         last = line.number
         # The definition stands above the context of the first match in a row of lines, so that it does not part them.
         match = following[index] if apart else line
-        inside = match.around
+        inside = match.enclosing
         if (apart or line.matches) and inside != enclosing:
             if inside is None or not top <= inside.line <= match.number:
                 yield _enclosing_line(inside, digits, layout)
@@ -111,7 +111,7 @@ def _grouped_lines(file: FileLines, path: str, layout: Layout, *, parted: bool) 
         yield f"{style(f'{line.number:>{digits}}', 'line')}{sign}{text}"
 
 
-def _enclosing_line(enclosing: Around | None, digits: int, layout: Layout) -> str:
+def _enclosing_line(enclosing: EnclosingDefinition | None, digits: int, layout: Layout) -> str:
     """A heading that names the definition around the matching lines below it."""
     if enclosing is None:
         text = "outside of definitions"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.search.answer.results import index_info
 from lci_py.search.grep.matcher import Pattern, compile_pattern, lines, other_lines
-from lci_py.types.grep import Around, FileLines, GrepAnswer, GrepRequest, Line, Tally
+from lci_py.types.grep import EnclosingDefinition, FileLines, GrepAnswer, GrepRequest, Line, Tally
 from lci_py.types.record import NamedTuple
 from lci_py.types.search import BLOCK_KIND, Filters
 
@@ -162,7 +162,7 @@ class _Search:
             for other in range(max(last + 1, number - before), number) if rows else ():
                 yield Line(other, _text(rows[other - 1]), (), False, None)
             span = enclosing.get(number)
-            inside = None if span is None else Around(*span[1:])
+            inside = None if span is None else EnclosingDefinition(*span[1:])
             text = _text(data[hit[0] : hit[1]])
             marks = _in_text(text, data, hit[0], spans(data, hit)) if spans else ()
             if only:

@@ -98,7 +98,7 @@ def related_definitions(snapshot: Snapshot, text: str) -> tuple[str, list[tuple[
         from lci_py.search.navigate.calls import neighbours
         from lci_py.types.graph import GraphRequest
 
-        request = GraphRequest(name, every=True, limit=_MOST_RELATED)
+        request = GraphRequest(name, all_meanings=True, limit=_MOST_RELATED)
         places = [related.place for related in neighbours(snapshot, request, "callers").neighbours]
     related = [row for place in list(places)[:_MOST_RELATED] if (row := snapshot.symbols.with_id(place.id)) is not None]
     if not related:

@@ -42,7 +42,7 @@ def callees(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
 def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) -> GraphAnswer:
     """The callers or the callees of a name, by `direction`."""
     nodes = Nodes(snapshot)
-    rows, others = definitions(nodes, request.name, every=request.every)
+    rows, others = definitions(nodes, request.name, every=request.all_meanings)
     if not rows:
         return nothing(snapshot, direction, request, uses=direction == "callers")
     dispatch = Dispatch(nodes)

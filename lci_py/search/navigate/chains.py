@@ -82,7 +82,7 @@ def _likeliest(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
     if answer.results or not answer.others:
         return answer
     # Of ambiguous names, any two between which there is a chain are likelier meant than two without.
-    whole = _path(snapshot, request._replace(every=True))
+    whole = _path(snapshot, request._replace(all_meanings=True))
     if not whole.results:
         return answer
     ends = {hop.place.id for chain in whole.results for hop in (chain[0], chain[-1]) if hop.place is not None}
@@ -102,10 +102,10 @@ def _likeliest(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
 
 def _path(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
     nodes = Nodes(snapshot)
-    sources, other_sources = definitions(nodes, request.source, every=request.every)
+    sources, other_sources = definitions(nodes, request.source, every=request.all_meanings)
     if not sources:
         raise _unknown(snapshot, request.source, "")
-    targets, other_targets = definitions(nodes, request.target, every=request.every)
+    targets, other_targets = definitions(nodes, request.target, every=request.all_meanings)
     outside: dict[int, list[int]] = {}
     if not targets:
         for node, line in external_calls(nodes, request.target):

@@ -109,7 +109,7 @@ def _map(snapshot: Snapshot, request: OutlineRequest, scores: Mapping[str, float
     rows = map_rows(snapshot.symbols)
     candidates = _candidates(snapshot, request, rows)
     order = _by_rank(snapshot, request, rows, candidates, scores)
-    limit = _MOST if request.most is None else request.most
+    limit = _MOST if request.limit is None else request.limit
     present = PresentFiles(snapshot)
     paths = snapshot.symbols.paths()
     items: list[Definition] = []

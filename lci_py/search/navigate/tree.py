@@ -48,7 +48,7 @@ def tree(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
     if not 1 <= request.depth <= MAX_DEPTH:
         raise UsageError(f"--depth must be from 1 to {MAX_DEPTH}, not {request.depth}")
     nodes = Nodes(snapshot)
-    rows, others = definitions(nodes, request.name, every=request.every)
+    rows, others = definitions(nodes, request.name, every=request.all_meanings)
     if not rows:
         result = nothing(snapshot, "tree", request, uses=request.direction == "callers")
         return replace(result, direction=request.direction, depth=request.depth)

@@ -105,7 +105,7 @@ def test_lines_and_columns_of_odd_files(odd: Engine) -> None:
 
 def test_the_definition_around_a_line(shop: Engine) -> None:
     found = {
-        f"{file.path}:{line.number}": line.around and (line.around.qualified_name, line.around.line, line.around.end_line)
+        f"{file.path}:{line.number}": line.enclosing and (line.enclosing.qualified_name, line.enclosing.line, line.enclosing.end_line)
         for file in files(shop, "clean|Keeps")
         for line in file.lines
     }  # fmt: skip
@@ -176,7 +176,7 @@ def test_the_files_are_searched_as_they_are_now(
         stale = [file.path for file in found if file.stale]
         assert stale == ([path.partition(":")[0] for path in wanted if path[0] != "a"] if refresh == "never" else [])
         if stale:  # the lines of a changed file are not those of the index
-            assert all(line.around is None for file in found if file.stale for line in file.lines)
+            assert all(line.enclosing is None for file in found if file.stale for line in file.lines)
 
 
 def test_a_file_of_which_the_end_is_not_indexed_is_searched_whole(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_the_likeliest_of_several_definitions_is_meant_and_the_others_can_be_pas
     for name in ("shop/store.py::clean", "other/tools.py::clean"):
         (target,) = ask(session, "callers", name).targets
         assert f"{target.file}::{target.qualified_name}" == name
-    every = ask(session, "callers", "clean", every=True)
+    every = ask(session, "callers", "clean", all_meanings=True)
     assert (len(every.targets), every.others) == (2, ())
 
 
@@ -211,12 +211,12 @@ def test_every_call_of_a_definition_is_a_callee_or_external(session: Engine) -> 
 
 
 def test_filters_and_limit(session: Engine) -> None:
-    whole = ask(session, "callers", "clean", every=True)
-    only = ask(session, "callers", "clean", every=True, filters=Filters(exclude=("other/",)))
+    whole = ask(session, "callers", "clean", all_meanings=True)
+    only = ask(session, "callers", "clean", all_meanings=True, filters=Filters(exclude=("other/",)))
     assert set(near(only)) == {name for name in near(whole) if name != "use"}
-    methods = ask(session, "callers", "clean", every=True, filters=Filters(kind=("method",)))
+    methods = ask(session, "callers", "clean", all_meanings=True, filters=Filters(kind=("method",)))
     assert set(near(methods)) == {"Store.check", "Store.size"}
-    head = ask(session, "callers", "clean", every=True, limit=1)
+    head = ask(session, "callers", "clean", all_meanings=True, limit=1)
     assert head.neighbours == whole.neighbours[:1] and head.total == whole.total
 
 
@@ -302,5 +302,5 @@ def test_a_depth_out_of_range_is_refused(session: Engine, depth: int) -> None:
 
 
 def test_a_tree_of_filtered_callers(session: Engine) -> None:
-    answer = ask(session, "tree", "clean", every=True, direction="callers", filters=Filters(path=("other/",)))
+    answer = ask(session, "tree", "clean", all_meanings=True, direction="callers", filters=Filters(path=("other/",)))
     assert [line for branch in answer.branches for line in drawn(branch)] == ["clean", "  use", "clean"]
