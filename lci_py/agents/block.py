@@ -37,20 +37,20 @@ def find(text: str, comment: tuple[str, str] = MARKDOWN) -> Location | None:
     """
     opening, closing = map(re.escape, comment)
     marks = re.findall(rf"^[ \t]*{opening}lci:(start|end)(?![\w-])", text, re.MULTILINE)
-    found = re.search(
+    match = re.search(
         rf"^{opening}lci:start(?P<names>(?: [a-z-]+)*)(?::[^\n]*)?{closing}[ \t]*\r?\n(?P<body>(?:.*\n)??)"
         rf"{opening}lci:end{closing}(?=[ \t]*\r?$)",
         text,
         re.MULTILINE | re.DOTALL,
     )
-    if marks and (marks != ["start", "end"] or found is None):
+    if marks and (marks != ["start", "end"] or match is None):
         several = max(map(marks.count, marks)) > 1
         what = "it has several blocks of lci" if several else "the begin and end markers of lci do not pair up"
         raise LeftAloneError(f"{what}: remove them by hand", ours=True)
-    if found is None:
+    if match is None:
         return None
-    names = tuple(found["names"].split()) or (PLAIN,)
-    return Location(found.start(), found.end(), names, found["body"].replace("\r\n", "\n").strip())
+    names = tuple(match["names"].split()) or (PLAIN,)
+    return Location(match.start(), match.end(), names, match["body"].replace("\r\n", "\n").strip())
 
 
 class Block(NamedTuple):

@@ -64,15 +64,15 @@ class Entry(NamedTuple):
         """
         if text is None:
             return self._table.add(None) if self.toml else json.dumps(self._nested(self.keys), indent=2) + "\n"
-        wanted = self._read(text)
-        self._holder(wanted)  # has the structure
-        new = self._table.add(text) if self.toml else self._with_member(text, wanted)
-        holder = self._holder(wanted, make=True)
+        data = self._read(text)
+        self._holder(data)  # has the structure
+        new = self._table.add(text) if self.toml else self._with_member(text, data)
+        holder = self._holder(data, make=True)
         if self.listed:
             holder.insert(0, self.value)
         else:
             holder[self.keys[-1]] = self.value
-        return self._checked(new, wanted)
+        return self._checked(new, data)
 
     def remove(self, text: str) -> str | None:
         """The text without the entry, and without the enclosing objects that become empty; None if nothing is left.
@@ -80,26 +80,26 @@ class Entry(NamedTuple):
         Raises:
             LeftAloneError: see `state`; or the entry cannot be removed from the file as it is written.
         """
-        wanted = self._read(text)
-        pieces = [] if self.toml else self._pieces(wanted)
-        holder = self._holder(wanted)
+        data = self._read(text)
+        pieces = [] if self.toml else self._pieces(data)
+        holder = self._holder(data)
         if self.listed:
             holder.remove(self.value)
         else:
             del holder[self.keys[-1]]
         if self.toml:
             rest = self._table.remove(text)
-            return None if rest is None else self._checked(rest, wanted)
+            return None if rest is None else self._checked(rest, data)
         for piece in pieces:
             # The file may have been formatted anew: blanks between tokens, commas before closing brackets.
             closing = r"(?:\s*,)?\s*"
             tokens = ((closing if token in "]}" else r"\s*") + re.escape(token) for token in _TOKEN.findall(piece))
-            for found in re.finditer("".join(tokens).removeprefix(r"\s*"), text):
-                if found[0] == text.strip("\ufeff" + _SPACE):
+            for match in re.finditer("".join(tokens).removeprefix(r"\s*"), text):
+                if match[0] == text.strip("\ufeff" + _SPACE):
                     return None
                 with suppress(LeftAloneError):
-                    return self._checked(_cut(text, found), wanted)
-        return self._checked(text, wanted)
+                    return self._checked(_cut(text, match), data)
+        return self._checked(text, data)
 
     def by_hand(self) -> str:
         """The entry in the form in which a user would write it into the file."""
@@ -132,10 +132,10 @@ class Entry(NamedTuple):
                 raise LeftAloneError(f"{key} is not {noun}")
         return node
 
-    def _checked(self, text: str, wanted: dict[str, Any]) -> str:
-        """The text, if parsing it gives `wanted` (empty objects do not count); otherwise raises LeftAloneError."""
+    def _checked(self, text: str, data: dict[str, Any]) -> str:
+        """The text, if parsing it gives `data` (empty objects do not count); otherwise raises LeftAloneError."""
         with suppress(LeftAloneError):
-            if _without_empty(self._read(text)) == _without_empty(wanted):
+            if _without_empty(self._read(text)) == _without_empty(data):
                 return text
         raise LeftAloneError(f"lci in {self.keys[0]} is written in a way that can only be edited by hand", ours=True)
 
@@ -180,9 +180,9 @@ def _opening(bare: str, keys: tuple[str, ...]) -> int:
     return len(bare)
 
 
-def _cut(text: str, found: re.Match[str]) -> str:
+def _cut(text: str, match: re.Match[str]) -> str:
     """The text without a match and without one comma: the comma behind the match, or else the comma before it."""
-    before, after = text[: found.start()], text[found.end() :]
+    before, after = text[: match.start()], text[match.end() :]
     if comma := re.match(rf"[{_SPACE}]*,[{_SPACE}]*", after):
         return before + after[comma.end() :]
     return re.sub(rf"[{_SPACE}]*,?[{_SPACE}]*\Z", "", before) + after
@@ -192,7 +192,7 @@ def _without_empty(value: Any) -> Any:
     """The value without empty objects and lists, at any depth."""
     if not isinstance(value, dict):
         return value
-    return {key: found for key, item in value.items() if (found := _without_empty(item)) not in ({}, [])}
+    return {key: rest for key, item in value.items() if (rest := _without_empty(item)) not in ({}, [])}
 
 
 def read_json(text: str) -> dict[str, Any]:

@@ -38,7 +38,7 @@ _NAME = re.compile(
     r"([A-Za-z_$][\w$]{2,80})(?:\\b|\\>|\\?\()?"
 )
 #: Characters of what is told of a name: 150 tokens.
-_MOST = 600
+_MAX_LENGTH = 600
 
 
 class Event(NamedTuple):
@@ -46,27 +46,25 @@ class Event(NamedTuple):
 
     name: str  # SessionStart, or one of `_AFTER_TOOL`
     folder: str  # that the agent works in; "" if unknown
-    wanted: str  # the name that a tool has looked for; "" for anything else
+    symbol: str  # the name that a tool has looked for; "" for anything else
 
 
 def read_event(text: str) -> Event | None:
     """Parse the event on a hook's standard input; None if it is irrelevant to lci."""
     try:
-        found = json.loads(text)
+        event = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(found, dict):
+    if not isinstance(event, dict):
         return None
-    name, folder, given = found.get("hook_event_name"), found.get("cwd"), found.get("tool_input")
+    name, folder, args = event.get("hook_event_name"), event.get("cwd"), event.get("tool_input")
     folder = folder if isinstance(folder, str) and os.path.isabs(folder) else ""
     if name == "SessionStart":
         return Event(name, folder, "")
-    if name not in _AFTER_TOOL or not isinstance(given, dict):
+    if name not in _AFTER_TOOL or not isinstance(args, dict):
         return None
-    wanted = (
-        _name_in(given.get("pattern")) if found.get("tool_name") in _GREPS else _name_of_search(given.get("command"))
-    )
-    return Event(name, folder, wanted) if wanted else None
+    symbol = _name_in(args.get("pattern")) if event.get("tool_name") in _GREPS else _name_of_search(args.get("command"))
+    return Event(name, folder, symbol) if symbol else None
 
 
 def hook_output(event: Event, text: str) -> str:
@@ -74,21 +72,21 @@ def hook_output(event: Event, text: str) -> str:
     return json.dumps({"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": text}}) + "\n"
 
 
-def definitions_text(wanted: str, definitions: Sequence[tuple[str, int, str]], total: int) -> str:
+def definitions_text(name: str, definitions: Sequence[tuple[str, int, str]], total: int) -> str:
     """The text about a name: a line for each definition (path, line, signature), as many as there is room for."""
     lines = [
         f"{' '.join(path.split())}:{line}  {' '.join(signature.split())[:160]}\n"
         for path, line, signature in definitions
     ]
-    head = f"lci: definitions of {wanted}, also `lci show {wanted}`, `lci refs {wanted}`\n"
-    shown = sum(size <= _MOST - len(head) - 10 for size in accumulate(map(len, lines)))
-    return "".join((head, *lines[:shown])) + (f"+{total - shown}\n" if total > shown else "")
+    head = f"lci: definitions of {name}, also `lci show {name}`, `lci refs {name}`\n"
+    count = sum(size <= _MAX_LENGTH - len(head) - 10 for size in accumulate(map(len, lines)))
+    return "".join((head, *lines[:count])) + (f"+{total - count}\n" if total > count else "")
 
 
 def _name_in(pattern: Any) -> str:
     """The name in a pattern that is nothing but a single name; "" for any other pattern."""
-    found = _NAME.fullmatch(pattern) if isinstance(pattern, str) else None
-    return found[1] if found else ""
+    match = _NAME.fullmatch(pattern) if isinstance(pattern, str) else None
+    return match[1] if match else ""
 
 
 def _name_of_search(command: Any) -> str:

@@ -65,16 +65,16 @@ def agents(
     if not user and os.path.realpath(root) == os.path.realpath(os.path.expanduser("~")):
         raise UsageError(f"{root} is the home folder, not a project", hint="go to a project, or give --user")
     warnings: list[str] = []
-    chosen = [agent for agent in AGENTS if run.parts(agent) and (not names or agent.name in names)]
+    selection = [agent for agent in AGENTS if run.parts(agent) and (not names or agent.name in names)]
     if not names and action != "list":
-        chosen = [agent for agent in chosen if run.is_installed(agent) or (writes and run.signs(agent))]
-    if not chosen and writes:
+        selection = [agent for agent in selection if run.is_installed(agent) or (writes and run.signs(agent))]
+    if not selection and writes:
         if user:
             raise UsageError("no agent was found in the home folder", hint=f"name one: {', '.join(NAMES[:-1])}")
-        chosen = [BY_NAME[PLAIN]]
+        selection = [BY_NAME[PLAIN]]
         warnings.append("no agent was found here: AGENTS.md is used, which most agents read")
-    signs = [run.signs(agent) for agent in chosen]  # before there are more
-    rows = [[row for part in run.parts(agent) for row in run.act(agent, part)] for agent in chosen]
+    signs = [run.signs(agent) for agent in selection]  # before there are more
+    rows = [[row for part in run.parts(agent) for row in run.act(agent, part)] for agent in selection]
     started = {row.part.kind for own in rows for row in own if row.state in _HERE}
     if action != "uninstall" and started & {"mcp", "hook"}:
         warnings += _cannot_start(server="mcp" in started)
@@ -83,8 +83,8 @@ def agents(
         "scope": "user" if user else "project",
         "root": run.root,
         "agents": [
-            {"name": agent.name, "title": agent.title, "detected": seen, "files": [row.as_json(run) for row in own]}
-            for agent, seen, own in zip(chosen, signs, rows, strict=True)
+            {"name": agent.name, "title": agent.title, "detected": marks, "files": [row.as_json(run) for row in own]}
+            for agent, marks, own in zip(selection, signs, rows, strict=True)
         ],
         **({"diffs": run.diffs()} if action == "print" else {}),
         "warnings": warnings,
@@ -188,14 +188,14 @@ class _Run:
         """A row per file that may contain this part; first the file that the agent reads, or that would be created."""
         base, folder = _folder(part.home) if part.home else (self.root, "")
         paths = [os.path.join(folder, path) for path in part.paths]
-        chosen = next((path for path in paths if self._peek(base, path) is not None), os.path.join(folder, part.new))
+        first = next((path for path in paths if self._peek(base, path) is not None), os.path.join(folder, part.new))
         if part.agents_md is not None:
             file, pattern = part.agents_md
             paths.append(os.path.join(folder, _AGENTS_MD))
-            if re.search(pattern, self._peek(base, os.path.join(folder, file) if file else chosen) or ""):
-                chosen = paths[-1]
+            if re.search(pattern, self._peek(base, os.path.join(folder, file) if file else first) or ""):
+                first = paths[-1]
         rows = []
-        for path in dict.fromkeys([chosen, *paths]):
+        for path in dict.fromkeys([first, *paths]):
             content: Entry | Block = Block(agent.name, TASKS if part.kind == "skill" else TEXT, part.head)
             if part.entry is not None:
                 content = Entry(agent.name, part.keys, part.entry, part.kind == "hook", path.endswith(".toml"))
@@ -237,14 +237,14 @@ class _Run:
         file = safe_file(base, path)
         file.check_writable()
         if self._action == "print":
-            asked, before, _ = self._changes.get(file.full, (path, old, None))
-            self._changes[file.full] = (asked, before, new)
+            printed, before, _ = self._changes.get(file.full, (path, old, None))
+            self._changes[file.full] = (printed, before, new)
         elif new != old:
             file.write(old, new)
 
     def diffs(self) -> list[dict[str, str]]:
         """The changes as unified diffs."""
-        paths = [(full if self.user else asked, old, new) for full, (asked, old, new) in self._changes.items()]
+        paths = [(full if self.user else printed, old, new) for full, (printed, old, new) in self._changes.items()]
         return [{"path": path, "diff": _diff(path, old, new)} for path, old, new in paths]
 
 

@@ -109,6 +109,6 @@ def safe_file(base: str, path: str) -> SafeFile:
         raise LeftAloneError(f"leads out of {top} by a symbolic link")
     if inside != path and not ALWAYS_SKIPPED.isdisjoint(parts):
         raise LeftAloneError(f"leads to {inside} by a symbolic link")
-    asked = path.split("/")
-    own = next((i for i, (a, b) in enumerate(zip(parts[-2::-1], asked[-2::-1])) if a != b), len(parts) - 1)  # noqa: B905
+    names = path.split("/")
+    own = next((i for i, (a, b) in enumerate(zip(parts[-2::-1], names[-2::-1])) if a != b), len(parts) - 1)  # noqa: B905
     return SafeFile(top, inside, own)

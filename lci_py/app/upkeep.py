@@ -111,12 +111,12 @@ def agent_hook(text: str) -> str:
     settings, _ = config.load(where)
     if not os.path.lexists(index_dir_of(where, settings) / "manifest.json"):
         return ""
-    if not event.wanted:
+    if not event.symbol:
         return hook_output(event, REMINDER)
     from lci_py.types.search import Filters
 
     with open_engine(str(where), refresh="never") as engine:
-        answer = engine.definitions(event.wanted, Filters(), _DEFINITIONS)
+        answer = engine.definitions(event.symbol, Filters(), _DEFINITIONS)
     if not 0 < answer.total <= _COMMON:
         return ""
     start = event.folder or str(where)
@@ -124,7 +124,7 @@ def agent_hook(text: str) -> str:
         (os.path.relpath(where / item.file, start), item.line, item.signature or f"{item.kind} {item.symbol}")
         for item in answer.results
     ]
-    return hook_output(event, definitions_text(event.wanted, definitions, answer.total))
+    return hook_output(event, definitions_text(event.symbol, definitions, answer.total))
 
 
 # --- workspaces ---------------------------------------------------------------------------------------------------

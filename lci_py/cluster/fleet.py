@@ -27,7 +27,7 @@ FLEET_FORMAT = 7
 FLEET = "fleet.json"
 #: Kinds of rows of a part.
 KINDS = ("files", "symbols", "chunks")
-_MOST_BYTES = 256_000_000
+_MAX_BYTES = 256_000_000
 _AGAIN = "run `lci cluster index`"
 
 
@@ -77,13 +77,13 @@ class Fleet:
         Raises:
             IndexWriteError: The paths of two parts overlap.
         """
-        found = sorted(parts, key=lambda part: part.first)
-        for before, after in pairwise(found):
+        in_order = sorted(parts, key=lambda part: part.first)
+        for before, after in pairwise(in_order):
             if before.last >= after.first:
                 raise IndexWriteError(
                     f"{before.name} and {after.name} have paths in common", hint="give each repository another name"
                 )
-        return replace(self, parts=tuple(found))
+        return replace(self, parts=tuple(in_order))
 
 
 def read_fleet(objects: Objects) -> Fleet:
@@ -96,7 +96,7 @@ def read_fleet(objects: Objects) -> Fleet:
         StoreError: The fleet cannot be read, or is damaged.
     """
     try:
-        data = json.loads(objects.read(FLEET, _MOST_BYTES))
+        data = json.loads(objects.read(FLEET, _MAX_BYTES))
     except (ValueError, RecursionError) as error:
         raise StoreError(f"{objects.url}: {FLEET} cannot be read ({error})", hint=_AGAIN) from error
     if not isinstance(data, dict):
@@ -169,10 +169,10 @@ def part_manifest(objects: Objects, part: Part) -> Manifest:
         ShardMissingError, StoreError: The manifest cannot be read.
         ShardVersionError: The manifest is in a format that this build does not read.
     """
-    found = json.loads(objects.content(part.manifest))  # its digest is in the sealed manifest: this program wrote it
-    if found["format"] != FORMAT:
-        raise ShardVersionError(f"{objects.url}: {part.name}", version=found["format"], readable=FORMAT)
-    return manifest_of(found)
+    data = json.loads(objects.content(part.manifest))  # its digest is in the sealed manifest: this program wrote it
+    if data["format"] != FORMAT:
+        raise ShardVersionError(f"{objects.url}: {part.name}", version=data["format"], readable=FORMAT)
+    return manifest_of(data)
 
 
 def object_of(role: str, shard: Shard) -> NamedObject:
@@ -202,12 +202,12 @@ def clean(objects: Objects, grace: float) -> CleanResult:
         IndexWriteError: An object cannot be removed.
     """
     before = time.time() - grace
-    listed = objects.listed()  # before the fleet is read: what is published meanwhile was written before that
+    stored = objects.listed()  # before the fleet is read: what is published meanwhile was written before that
     fleet = read_fleet(objects)
-    kept = {one.name for part in fleet.parts for one in (part.manifest, part.graph) if one is not None}
+    named = {item.name for part in fleet.parts for item in (part.manifest, part.graph) if item is not None}
     for part in fleet.parts:
-        kept |= {object_of(*shard).name for shard in part_manifest(objects, part).all_shards()}
-    others = [one for one in listed if one.name not in kept]
-    old = [one for one in others if objects.written(one.name) <= before]
-    objects.remove([one.name for one in old])
-    return CleanResult(len(old), sum(one.bytes for one in old), len(listed) - len(old), len(others) - len(old))
+        named |= {object_of(*shard).name for shard in part_manifest(objects, part).all_shards()}
+    others = [item for item in stored if item.name not in named]
+    old = [item for item in others if objects.written(item.name) <= before]
+    objects.remove([item.name for item in old])
+    return CleanResult(len(old), sum(item.bytes for item in old), len(stored) - len(old), len(others) - len(old))

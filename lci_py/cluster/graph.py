@@ -56,14 +56,14 @@ def link(parts: Sequence[Snapshot], folder: Path) -> list[Path]:
             linker.add_facts(tables.facts(file), tables.calls(file), tables.qualified_names(file))
         write_graph(whole := folder / "graph.arrays", linker.finish(fork=FORKS))
         cut = _Cut(GraphIndex(whole), symbols, parts)
-        shas = [[known.sha for known in part.files.states() if known.slot >= 0] for part in parts]
+        shas = [[state.sha for state in part.files.states() if state.slot >= 0] for part in parts]
         times = Counter(sha for own in shas for sha in own)
-        made = []
+        paths = []
         for number, own in enumerate(shas):
-            made.append(folder / f"part-{number}.arrays")
+            paths.append(folder / f"part-{number}.arrays")
             copied = np.array([times[sha] > 1 for sha in own], np.uint8)
-            write_arrays(made[-1], {**cut.part(number), "copied": copied})
-    return made
+            write_arrays(paths[-1], {**cut.part(number), "copied": copied})
+    return paths
 
 
 def _joined_numbering(parts: Sequence[Snapshot], path: Path) -> Numbering:
@@ -188,25 +188,25 @@ class PartGraph(GraphIndex):
         """Leave out the edges that lead to hidden definitions of other parts."""
         nodes = np.zeros(self.n_nodes, np.bool_)
         nodes[self.own_symbols : self.n_symbols] = hidden
-        seen = ~(nodes[self.source] | nodes[self.target])
-        before = np.append(0, np.cumsum(seen)).astype(np.int32)
-        into = seen[self.incoming]
+        visible = ~(nodes[self.source] | nodes[self.target])
+        before = np.append(0, np.cumsum(visible)).astype(np.int32)
+        into = visible[self.incoming]
         self.out_ptr = before[self.out_ptr]
         self.in_ptr = np.append(0, np.cumsum(into)).astype(np.int32)[self.in_ptr]
         self._incoming = before[self.incoming[into]]
-        self._target, self._line = self.target[seen], self.line[seen]
-        self._kind, self._step = self.kind[seen], self.step[seen]
+        self._target, self._line = self.target[visible], self.line[visible]
+        self._kind, self._step = self.kind[visible], self.step[visible]
         for name in ("source", "target", "kind", "line", "step", "incoming"):
             self.__dict__.pop(name, None)
 
     def outside(self, node: int) -> GraphLink | None:
         if not self.own_symbols <= node < self.n_symbols:
             return None
-        place = node - self.own_symbols
-        start, stop = self._outside_start[place : place + 2].tolist()
+        index = node - self.own_symbols
+        start, stop = self._outside_start[index : index + 2].tolist()
         return GraphLink(*json.loads(bytes(self._outside_link[start:stop])))
 
     def units(self, own: NDArray[np.int64]) -> NDArray[np.int64]:
-        found: NDArray[np.int64] = own.copy()
-        found[self.own_symbols :] = self._outside_unit
-        return found
+        public: NDArray[np.int64] = own.copy()
+        public[self.own_symbols :] = self._outside_unit
+        return public

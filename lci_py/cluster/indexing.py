@@ -83,7 +83,7 @@ def _about(name: str) -> Iterator[None]:
 
 
 def index_part(
-    folder: Path, processes: int, url: str, wanted: PartSource, former: Part | None = None
+    folder: Path, processes: int, url: str, spec: PartSource, former: Part | None = None
 ) -> tuple[Part | None, list[str]]:
     """A job: index the files of a part, and put the index into the store, where a fleet can name it later.
 
@@ -91,7 +91,7 @@ def index_part(
         folder: The folder for temporary files.
         processes: The number of processes that extract; if it is more than one, this process is forked.
         url: The store.
-        wanted: The part to index.
+        spec: The part to index.
         former: The former version of the part: only changes since then are extracted; without changes it is returned.
     Returns:
         (the part or None if it has no files to index, warnings).
@@ -99,20 +99,20 @@ def index_part(
         UsageError: The source cannot be read.
         BadPathError, IndexWriteError: see errors.py.
     """
-    objects, run = Objects(url), wanted.run
-    with _about(wanted.name), tempfile.TemporaryDirectory(dir=folder) as temporary:
+    objects, run = Objects(url), spec.run
+    with _about(spec.name), tempfile.TemporaryDirectory(dir=folder) as temporary:
         work = Path(temporary)
         root, index_dir = work / "root", work / "index"
         root.mkdir()
-        warnings = write_files(source_of(wanted.source), run, root / wanted.name)
+        warnings = write_files(source_of(spec.source), run, root / spec.name)
         brought = former is not None and _brought_back(objects, former, root, index_dir)
-        made = build(root, index_dir, BuildOptions(walk=EVERYTHING, jobs=processes, graph=False))
-        if former is not None and brought and not (made.parsed_files or made.reused_files or made.removed_files):
-            same = replace(former, source=wanted.source, commit=run.commit, state=run.state, start=run.start)
+        result = build(root, index_dir, BuildOptions(walk=EVERYTHING, jobs=processes, graph=False))
+        if former is not None and brought and not (result.parsed_files or result.reused_files or result.removed_files):
+            same = replace(former, source=spec.source, commit=run.commit, state=run.state, start=run.start)
             return same, warnings
         snapshot = Snapshot(root, index_dir, snippet=0, limit=0, walk=lambda: WalkResult((), (), (), ()))
         with closing(snapshot):
-            return _stored_part(objects, wanted, work, snapshot), warnings
+            return _stored_part(objects, spec, work, snapshot), warnings
 
 
 def _brought_back(objects: Objects, former: Part, root: Path, index_dir: Path) -> bool:
@@ -136,7 +136,7 @@ def _brought_back(objects: Objects, former: Part, root: Path, index_dir: Path) -
     return True
 
 
-def _stored_part(objects: Objects, wanted: PartSource, work: Path, snapshot: Snapshot) -> Part | None:
+def _stored_part(objects: Objects, spec: PartSource, work: Path, snapshot: Snapshot) -> Part | None:
     paths = snapshot.files.living_paths()
     if not paths:
         return None
@@ -149,17 +149,17 @@ def _stored_part(objects: Objects, wanted: PartSource, work: Path, snapshot: Sna
         return replace(shard, mtime_ns=0, ctime_ns=0)
 
     write_texts(texts := work / "texts.arrays", snapshot.root, snapshot.files)
-    made = put("texts", texts)
+    blob = put("texts", texts)
     manifest = snapshot.manifest.with_shards(stored)
-    manifest.shards["texts"] = Shard(f"texts-{made.sha[:16]}.arrays", made.bytes, made.sha, 0, 0)
+    manifest.shards["texts"] = Shard(f"texts-{blob.sha[:16]}.arrays", blob.bytes, blob.sha, 0, 0)
     described = {
         **asdict(manifest),
         "model": {key: value for key, value in manifest.model.items() if key not in ("folder", "stamp")},
         "settings": {**manifest.settings, "root": ""},
     }
-    (written := work / "part.json").write_text(json.dumps(described, sort_keys=True, ensure_ascii=True))
+    (target := work / "part.json").write_text(json.dumps(described, sort_keys=True, ensure_ascii=True))
     counts = {kind: snapshot.numbering.total(kind) for kind in KINDS}
-    (name, source, run), stored_as = wanted, put("part", written)
+    (name, source, run), stored_as = spec, put("part", target)
     return Part(name, source, run.commit, run.start, run.state, paths[0], paths[-1], stored_as, None, counts)
 
 
@@ -176,12 +176,12 @@ def write_texts(path: Path, root: Path, table: FileTable) -> None:
         OSError: The texts cannot be written.
     """
     blobs = []
-    for known in table.states():
+    for state in table.states():
         blobs.append(b"")
-        if known.slot >= 0:
-            data = read_file(str(root), known.path)
-            if not isinstance(data, bytes) or digest(data) != known.sha:
-                raise IndexWriteError(f"{known.path} has changed while it was indexed", hint="index it again")
+        if state.slot >= 0:
+            data = read_file(str(root), state.path)
+            if not isinstance(data, bytes) or digest(data) != state.sha:
+                raise IndexWriteError(f"{state.path} has changed while it was indexed", hint="index it again")
             blobs[-1] = zlib.compress(data)
     starts = array("q", accumulate(map(len, blobs), initial=0))
     write_arrays(path, {"starts": starts, "texts": b"".join(blobs)})
@@ -191,11 +191,11 @@ def write_texts(path: Path, root: Path, table: FileTable) -> None:
 
 
 def survey_repository(
-    _folder: Path, _processes: int, repository: PartSource, known: str, starts: tuple[str, ...], most: int
+    _folder: Path, _processes: int, repository: PartSource, former: str, starts: tuple[str, ...], limit: int
 ) -> list[Run] | None:
-    """Survey a repository (see `survey`). `known` is the indexed commit, `starts` the first paths of its parts."""
+    """Survey a repository (see `survey`). `former` is the indexed commit, `starts` the first paths of its parts."""
     with _about(repository.name):
-        return survey(source_of(repository.source), known, starts, most)
+        return survey(source_of(repository.source), former, starts, limit)
 
 
 def link_parts(folder: Path, _processes: int, url: str, fleet: Fleet) -> Fleet:
@@ -209,9 +209,9 @@ def link_parts(folder: Path, _processes: int, url: str, fleet: Fleet) -> Fleet:
         resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     with tempfile.TemporaryDirectory(dir=folder) as work, ExitStack() as stack:
         objects = Objects(url)
-        (made := Path(work, "graphs")).mkdir()
+        (target := Path(work, "graphs")).mkdir()
         cache = Cache(objects, Path(work, "objects"), _EVERYTHING)
-        graphs = link([stack.enter_context(closing(PartSnapshot(cache, part))) for part in fleet.parts], made)
+        graphs = link([stack.enter_context(closing(PartSnapshot(cache, part))) for part in fleet.parts], target)
         stored = [objects.put("partgraph", path, ".arrays") for path in graphs]
     parts = (replace(part, graph=graph) for part, graph in zip(fleet.parts, stored, strict=True))
     return replace(fleet, parts=tuple(parts))
@@ -244,7 +244,7 @@ def index_fleet(
         IndexError_, UsageError: A repository cannot be indexed, or the store not be written. The fleet is unchanged.
     """
     objects = Objects(url)
-    names = {one.name for one in repositories}
+    names = {item.name for item in repositories}
     if len(names) != len(repositories) or not names:
         raise UsageError(
             "a fleet needs at least one repository, and their names must differ",
@@ -258,12 +258,12 @@ def index_fleet(
     before = former_fleet(objects) or Fleet(0, built_at, program, ())
     old = before.parts if before.program == program else ()
     parts, todo = _looked_at(workers, repositories, old, split)
-    todo.sort(key=lambda one: -one[0].run.bytes)  # a large one that is begun last is waited for
+    todo.sort(key=lambda item: -item[0].run.bytes)  # a large one that is begun last is waited for
     warnings: set[str] = set()
-    for done, (place, (part, said)) in enumerate(workers.each(index_part, [(url, *one) for one in todo]), 1):
+    for count, (index, (part, texts)) in enumerate(workers.each(index_part, [(url, *item) for item in todo]), 1):
         parts += [part] if part is not None else []
-        warnings |= {f"{todo[place][0].name}: {text}" for text in said}
-        progress("index", done, len(todo))
+        warnings |= {f"{todo[index][0].name}: {text}" for text in texts}
+        progress("index", count, len(todo))
     warnings |= {f"{name} has no files to index" for name in names - {part.name for part in parts}}
     if not parts:
         raise IndexWriteError("no repository has files to index", hint="check the list of repositories")
@@ -271,7 +271,7 @@ def index_fleet(
     if fleet.parts == before.parts:
         return IndexedFleet(before, [], False, sorted(warnings))
     changed = {(part.name, part.manifest) for part in old} ^ {(part.name, part.manifest) for part in parts}
-    digests, were = ([part.manifest.sha for part in one.parts] for one in (fleet, before))
+    digests, were = ([part.manifest.sha for part in item.parts] for item in (fleet, before))
     if digests != were or any(part.graph is None for part in parts):
         progress("graph", 0, 0)
         [(_, fleet)] = workers.each(link_parts, [(url, fleet)])
@@ -284,14 +284,14 @@ def _looked_at(
 ) -> tuple[list[Part], list[tuple[PartSource, Part | None]]]:
     """(the unchanged parts, the parts to index, each with its former version or None)."""
     parts: list[Part] = []
-    asked, formers = [], []
-    for one in repositories:
-        own = {part.start: part for part in old if (part.name, part.source) == (one.name, one.source)}
-        asked.append((one, own[min(own)].commit if own else "", tuple(sorted(own)), split))
+    calls, formers = [], []
+    for repository in repositories:
+        own = {part.start: part for part in old if (part.name, part.source) == (repository.name, repository.source)}
+        calls.append((repository, own[min(own)].commit if own else "", tuple(sorted(own)), split))
         formers.append(own)
-    surveys = dict(workers.each(survey_repository, asked))
+    surveys = dict(workers.each(survey_repository, calls))
     todo: list[tuple[PartSource, Part | None]] = []
-    for number, (one, own) in enumerate(zip(repositories, formers, strict=True)):
+    for number, (repository, own) in enumerate(zip(repositories, formers, strict=True)):
         runs = surveys[number]
         if runs is None:  # it is at the same commit
             parts += own.values()
@@ -300,5 +300,5 @@ def _looked_at(
             if former is not None and run.state and run.state == former.state:
                 parts.append(replace(former, commit=run.commit))
             else:
-                todo.append((one._replace(run=run), former))
+                todo.append((repository._replace(run=run), former))
     return parts, todo

@@ -55,20 +55,20 @@ class PartOf(Whole):
     alone = False
 
     def __init__(self) -> None:
-        self._known: Mapping[Key, Any] = {}
-        self._kept: dict[Hashable, Any] = {}
+        self._totals: Mapping[Key, Any] = {}
+        self._cache: dict[Hashable, Any] = {}
         #: This part's own values of the statistics that it lacks.
         self.lacking: dict[Key, Any] = {}
 
-    def tell(self, known: Mapping[Key, Any]) -> None:
+    def tell(self, totals: Mapping[Key, Any]) -> None:
         """Set the totals over all parts, before the search runs again."""
-        self._known, self.lacking = known, {}
+        self._totals, self.lacking = totals, {}
 
     def once(self, what: Hashable, make: Callable[[], _T]) -> _T:
-        found: _T = self._kept[what] if what in self._kept else make()
+        value: _T = self._cache[what] if what in self._cache else make()
         if not self.lacking:
-            self._kept[what] = found
-        return found
+            self._cache[what] = value
+        return value
 
     def settle(self) -> None:
         if self.lacking:
@@ -79,9 +79,9 @@ class PartOf(Whole):
 
     def _ask(self, kind: str, what: Hashable, own: Any, until: _T, limit: int = 0) -> _T:
         key = (kind, what, limit)
-        if key in self._known:
-            found: _T = self._known[key]
-            return found
+        if key in self._totals:
+            value: _T = self._totals[key]
+            return value
         self.lacking[key] = own
         return until
 
@@ -115,14 +115,14 @@ class _Lexical(LexicalIndex):
             self.term(text)
 
     def term(self, text: str) -> Term | None:
-        found = self._terms.get(text)
-        if found is None:
+        entry = self._terms.get(text)
+        if entry is None:
             term = super().term(text)
             counts = (0,) * len(FIELDS)
             if term is not None:
                 counts = tuple(len(self.postings(field, (term,)).rows) for field in FIELDS)
-            found = self._terms[text] = term or Term(text, (-1,) * len(self._segments)), counts
-        return found[0] if any(self._snapshot.whole.total(text, found[1])) else None
+            entry = self._terms[text] = term or Term(text, (-1,) * len(self._segments)), counts
+        return entry[0] if any(self._snapshot.whole.total(text, entry[1])) else None
 
     def _counts(self, text: str) -> tuple[int, ...]:
         """For each field, the number of rows with a term, over all parts."""
@@ -234,12 +234,12 @@ class _StoredReader(SourceReader):
     def read(self, path: str) -> bytes | None:
         table, arrays = self._snapshot.files, self._arrays
         names = table.paths()
-        place = bisect_left(names, path)
-        if place == len(names) or names[place] != path or table.known_at(place).slot < 0:
+        index = bisect_left(names, path)
+        if index == len(names) or names[index] != path or table.known_at(index).slot < 0:
             return None
         starts, texts = arrays.view("starts", "i8"), arrays.view("texts", "u1", check=False)
-        arrays.check_items("texts", starts[place], starts[place + 1])
-        return zlib.decompress(bytes(texts[starts[place] : starts[place + 1]]))
+        arrays.check_items("texts", starts[index], starts[index + 1])
+        return zlib.decompress(bytes(texts[starts[index] : starts[index + 1]]))
 
 
 class _FixedFreshness(Freshness):
@@ -273,12 +273,12 @@ class Leaf:
     def close(self) -> None:
         self._snapshot.close()
 
-    def search(self, run: str, request: SearchRequest, known: Mapping[Key, Any]) -> PartAnswer | dict[Key, Any]:
+    def search(self, run: str, request: SearchRequest, totals: Mapping[Key, Any]) -> PartAnswer | dict[Key, Any]:
         """The part's results that are among the best of all parts; or a dict with its values of missing statistics.
 
         Args:
             run: Identifies the query; the same when it is repeated with more statistics.
-            known: Statistics of all parts.
+            totals: Statistics of all parts.
         Raises:
             UsageError: The query, or a filter, cannot be used.
             IndexError_: A shard cannot be used.
@@ -288,7 +288,7 @@ class Leaf:
             snapshot.forget()
             self._run, self._whole = run, PartOf()
         snapshot.whole = whole = self._whole
-        whole.tell(known)
+        whole.tell(totals)
         try:
             answer = self._engine.ranked(request)
             whole.settle()
@@ -298,7 +298,7 @@ class Leaf:
             if whole.lacking:
                 return whole.lacking
             raise
-        return PartAnswer(answer, tuple(self._digest_of_copy(one.file) for one in answer.results))
+        return PartAnswer(answer, tuple(self._digest_of_copy(result.file) for result in answer.results))
 
     def copies(self, sha: str) -> list[str]:
         """The part's files whose content has the digest `sha`. Raises IndexError_ if a shard cannot be used."""

@@ -96,20 +96,20 @@ class Objects:
             why = f"{self.url}: {name} cannot be written ({_reason(error)})"
             raise IndexWriteError(why, hint="check the permissions of the store") from error
 
-    def read(self, name: str, most: int) -> bytes:
+    def read(self, name: str, max_bytes: int) -> bytes:
         """Read a small object that is not named by its content.
 
         Raises:
             ShardMissingError: The object does not exist.
-            StoreError: The object cannot be read, or has more than `most` bytes.
+            StoreError: The object cannot be read, or has more than `max_bytes` bytes.
         """
         with self._reading(name), self._files.open(f"{self._base}/{name}", "rb") as file:
-            found: bytes = file.read(most + 1)
-        if len(found) > most:
+            data: bytes = file.read(max_bytes + 1)
+        if len(data) > max_bytes:
             raise StoreError(
                 f"{self.url}: {name} is larger than any object may be", hint="check who else writes to the store"
             )
-        return found
+        return data
 
     def replace(self, name: str, data: bytes) -> None:
         """Write, atomically, an object that is not named by its content. Raises the errors of `put`."""
@@ -127,18 +127,18 @@ class Objects:
         Raises:
             IndexWriteError: The object cannot be written.
         """
-        named = NamedObject(f"{role}-{shard_digest(path)}{suffix}", path.stat().st_size)
-        target = f"{self._base}/{_FOLDER}/{named.name}"
-        with self._writing(named.name):
-            if self._is_there(target, named.bytes):
-                return named
+        obj = NamedObject(f"{role}-{shard_digest(path)}{suffix}", path.stat().st_size)
+        target = f"{self._base}/{_FOLDER}/{obj.name}"
+        with self._writing(obj.name):
+            if self._is_there(target, obj.bytes):
+                return obj
             self._files.makedirs(f"{self._base}/{_FOLDER}", exist_ok=True)
             # Under another name first, where a copy can break off: nobody takes half of it for the object.
             partial = f"{target}.{os.getpid()}" if self._local else target
             self._files.put_file(str(path), partial)
             if self._local:
                 os.replace(partial, target)
-        return named
+        return obj
 
     def _is_there(self, path: str, size: int) -> bool:
         """Whether an object is stored, and will not be removed as old before a fleet names it."""
@@ -157,17 +157,17 @@ class Objects:
     def _written(self, path: str) -> float:
         """When an object was written, in seconds since 1970; the present time if the store does not say."""
         try:
-            found: float = self._files.modified(path).timestamp()
+            seconds: float = self._files.modified(path).timestamp()
         except (NotImplementedError, FileNotFoundError):
             return time.time()
-        return found
+        return seconds
 
     def written(self, name: str) -> float:
         """When the object `name` was written, in seconds since 1970. Raises ShardMissingError, StoreError."""
         with self._reading(name):
             return self._written(f"{self._base}/{_FOLDER}/{name}")
 
-    def fetch(self, named: NamedObject, target: Path) -> None:
+    def fetch(self, obj: NamedObject, target: Path) -> None:
         """Copy an object into a new file, and compare it with its digest.
 
         Raises:
@@ -180,7 +180,7 @@ class Objects:
             partial.unlink(missing_ok=True)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
             with os.fdopen(os.open(partial, flags, 0o600), "wb") as file:
-                for block in self._blocks(named):
+                for block in self._blocks(obj):
                     try:
                         file.write(block)
                     except OSError as error:
@@ -189,21 +189,21 @@ class Objects:
         finally:
             partial.unlink(missing_ok=True)
 
-    def content(self, named: NamedObject) -> bytes:
+    def content(self, obj: NamedObject) -> bytes:
         """Read a small object. Raises the errors of `fetch`."""
-        return b"".join(self._blocks(named))
+        return b"".join(self._blocks(obj))
 
-    def _blocks(self, named: NamedObject) -> Iterator[bytes]:
+    def _blocks(self, obj: NamedObject) -> Iterator[bytes]:
         """Yields the content of an object in blocks, and checks its digest after the last block."""
-        digest, left = blake2b(digest_size=16), named.bytes
-        with self._reading(named.name), self._files.open(f"{self._base}/{_FOLDER}/{named.name}", "rb") as source:
-            while left >= 0 and (block := source.read(min(_BLOCK, left + 1))):
-                left -= len(block)
+        digest, rest = blake2b(digest_size=16), obj.bytes
+        with self._reading(obj.name), self._files.open(f"{self._base}/{_FOLDER}/{obj.name}", "rb") as source:
+            while rest >= 0 and (block := source.read(min(_BLOCK, rest + 1))):
+                rest -= len(block)
                 digest.update(block)
                 yield block
-        if left or digest.hexdigest() != named.sha:
+        if rest or digest.hexdigest() != obj.sha:
             raise StoreError(
-                f"{self.url}: {named.name} has changed since it was written",
+                f"{self.url}: {obj.name} has changed since it was written",
                 hint="run `lci cluster index` for it again",
             )
 
@@ -215,10 +215,10 @@ class Objects:
         """
         try:
             with self._reading(_FOLDER):
-                found = self._files.ls(f"{self._base}/{_FOLDER}", detail=True)
+                infos = self._files.ls(f"{self._base}/{_FOLDER}", detail=True)
         except ShardMissingError:
             return []
-        entries = [(str(info["name"]).rpartition("/")[2], info) for info in found if info["type"] == "file"]
+        entries = [(str(info["name"]).rpartition("/")[2], info) for info in infos if info["type"] == "file"]
         return sorted(NamedObject(name, int(info["size"] or 0)) for name, info in entries if _LISTED.fullmatch(name))
 
     def remove(self, names: Iterable[str]) -> None:
@@ -237,32 +237,32 @@ class Cache:
     """Keeps fetched objects in a folder of this user, bounded in bytes: the least recently used are removed. It is for
     one thread at a time."""
 
-    def __init__(self, objects: Objects, folder: Path, most: int) -> None:
-        """`most` is in bytes. Objects used in the last minute stay in any case, as they may not be open yet."""
-        self.objects, self.folder, self._most = objects, folder, most
+    def __init__(self, objects: Objects, folder: Path, max_bytes: int) -> None:
+        """Objects used in the last minute stay in any case, as they may not be open yet."""
+        self.objects, self.folder, self._max_bytes = objects, folder, max_bytes
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
-    def path(self, named: NamedObject) -> Path:
+    def path(self, obj: NamedObject) -> Path:
         """The file of an object, fetched if necessary. A reader that has opened it can use it even after its removal.
 
         Raises the errors of `Objects.fetch`.
         """
-        path = self.folder / named.name
-        if self._is_there(path, named):
+        path = self.folder / obj.name
+        if self._is_there(path, obj):
             with suppress(OSError):
                 os.utime(path)
         else:
-            self.objects.fetch(named, path)
+            self.objects.fetch(obj, path)
             self._evict()
         return path
 
     @staticmethod
-    def _is_there(path: Path, named: NamedObject) -> bool:
+    def _is_there(path: Path, obj: NamedObject) -> bool:
         try:
             info = os.lstat(path)
         except OSError:
             return False
-        return stat.S_ISREG(info.st_mode) and info.st_size == named.bytes
+        return stat.S_ISREG(info.st_mode) and info.st_size == obj.bytes
 
     def _evict(self) -> None:
         files = []
@@ -272,8 +272,8 @@ class Cache:
                     info = entry.stat(follow_symlinks=False)
                     files.append((info.st_mtime_ns, entry.name, info.st_size))
         total = sum(size for _, _, size in files)
-        for used, name, size in sorted(files):
-            if total <= self._most or used > time.time_ns() - _OPENING:
+        for mtime, name, size in sorted(files):
+            if total <= self._max_bytes or mtime > time.time_ns() - _OPENING:
                 break
             with suppress(OSError):
                 (self.folder / name).unlink()

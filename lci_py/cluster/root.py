@@ -35,7 +35,7 @@ _LEFT_OUT = ("near", "expand", "budget_ms", "explain", "explain_file", "conflict
 
 #: Maximum number of ranked results. A part only knows which of its hits are among the first `POOL` of all; the rest of
 #: these makes up for copies.
-_MOST = 300
+_LIMIT = 300
 
 
 # --- statistics ---------------------------------------------------------------------------------------------------
@@ -54,23 +54,23 @@ def merge_values(key: Key, own: Mapping[int, Any]) -> dict[int, Any]:
         return dict(zip(own, first_of(values, limit), strict=True))
     if kind == "around":
         return _graph_neighbours(own)
-    found: Any
+    merged: Any
     if kind == "joined":
-        found = tuple(item for value in values for item in value)
+        merged = tuple(item for value in values for item in value)
     elif kind == "nearest":
-        found = {}
+        merged = {}
         for name, (close, count) in (item for value in values for item in value.items()):
-            most, others = found.get(name, (close, 0))
-            found[name] = (close, count) if close > most else (most, others + count * (close == most))
+            best, others = merged.get(name, (close, 0))
+            merged[name] = (close, count) if close > best else (best, others + count * (close == best))
     elif kind == "largest" and isinstance(values[0], dict):
-        found = {name: max(value.get(name, 0.0) for value in values) for name in set().union(*values)}
+        merged = {name: max(value.get(name, 0.0) for value in values) for name in set().union(*values)}
     elif kind == "largest":
-        found = max(values)
+        merged = max(values)
     elif isinstance(values[0], tuple):
-        found = tuple(map(sum, zip(*values, strict=True)))
+        merged = tuple(map(sum, zip(*values, strict=True)))
     else:
-        found = sum(values)
-    return dict.fromkeys(own, found)
+        merged = sum(values)
+    return dict.fromkeys(own, merged)
 
 
 def first_of(columns: Sequence[tuple[NDArray[Any], ...]], limit: int) -> list[int]:
@@ -95,15 +95,15 @@ def _graph_neighbours(own: Mapping[int, tuple[NDArray[Any], ...]]) -> dict[int, 
     columns = []
     starts = np.cumsum([0, *best]).tolist()
     for (part, (seeds, group, unit, sure)), count, start in zip(own.items(), best, starts, strict=False):
-        relation, place = np.divmod(group, max(len(seeds), 1))
-        kept = place < count
-        unit = np.where(unit < PART, (part + 1) * PART + unit, unit)[kept]
-        columns.append((relation[kept] * len(scores) + rank[start + place[kept]], unit, sure[kept]))
+        relation, seed = np.divmod(group, max(len(seeds), 1))
+        valid = seed < count
+        unit = np.where(unit < PART, (part + 1) * PART + unit, unit)[valid]
+        columns.append((relation[valid] * len(scores) + rank[start + seed[valid]], unit, sure[valid]))
     group, unit, sure = (np.concatenate(some) for some in zip(*columns, strict=True))
     surest = np.lexsort((unit, -sure, group))
-    found = weigh_neighbours(ReachedUnits(group[surest], unit[surest], sure[surest]), scores[order])
-    of = found.units // PART - 1
-    return {part: Neighbours(found.units[of == part] % PART, found.values[of == part]) for part in own}
+    neighbours = weigh_neighbours(ReachedUnits(group[surest], unit[surest], sure[surest]), scores[order])
+    of = neighbours.units // PART - 1
+    return {part: Neighbours(neighbours.units[of == part] % PART, neighbours.values[of == part]) for part in own}
 
 
 class _Statistics:
@@ -140,15 +140,15 @@ class _Statistics:
 
     def of(self, part: int) -> dict[Key, Any]:
         """The totals of the statistics that a part has asked for."""
-        return {key: found[part] for key, found in self._merged.items() if part in found}
+        return {key: totals[part] for key, totals in self._merged.items() if part in totals}
 
     def shown(self) -> dict[int, int]:
         """Maps each part to its number of shown results; {} until the parts ask for it, at the end of a search."""
-        found: dict[int, int] = {}
+        counts: dict[int, int] = {}
         for (kind, what, _), shares in self._merged.items():
             if kind == "share" and isinstance(what, tuple) and what[0] == "shown":
-                found |= shares
-        return found
+                counts |= shares
+        return counts
 
 
 # --- the search ---------------------------------------------------------------------------------------------------
@@ -178,28 +178,28 @@ class Root:
                 raise UsageError(f"a fleet does not support --{name.replace('_', '-')}", hint="leave it out")
         if not request.query.strip() and not request.filters:
             raise UsageError("nothing to search for", hint="give a QUERY or a filter such as --kind or --path")
-        shown = (10 if request.limit is None else request.limit) + request.offset
-        if shown > _MOST and request.mode != "symbolic":
-            raise UsageError(f"a fleet shows the best {_MOST} results of a query", hint="narrow it, or ask for fewer")
-        for known in (self._lost, self._shas):
-            known.clear()
+        size = (10 if request.limit is None else request.limit) + request.offset
+        if size > _LIMIT and request.mode != "symbolic":
+            raise UsageError(f"a fleet shows the best {_LIMIT} results of a query", hint="narrow it, or ask for fewer")
+        for mapping in (self._lost, self._shas):
+            mapping.clear()
         self._fleet = self._published()
         self._readable, self._only = self._parts_of(repositories)
-        wanted = replace(request, offset=0)
+        inner = replace(request, offset=0)
         if request.snippet is None and request.context is None:
-            wanted = replace(wanted, snippet=self._snippet)
-        most = -1
+            inner = replace(inner, snippet=self._snippet)
+        previous = -1
 
         def ask(limit: int) -> Answer:
-            nonlocal most
+            nonlocal previous
             limit = limit if request.mode == "symbolic" else min(limit, POOL)
-            answer = self._answer(replace(wanted, limit=limit))
-            if len(answer.results) <= most:  # no more are shown than have been
+            answer = self._answer(replace(inner, limit=limit))
+            if len(answer.results) <= previous:  # no more are shown than have been
                 answer = replace(answer, has_more=False)
-            most = len(answer.results)
+            previous = len(answer.results)
             return answer
 
-        answer = Folding(lambda path: self._shas.get(path, ""), self._with_content, {}).folded(shown, ask)
+        answer = Folding(lambda path: self._shas.get(path, ""), self._with_content, {}).folded(size, ask)
         if not answer.total and not self._lost:
             refuse_wordless(request)
         if request.offset:
@@ -219,54 +219,54 @@ class Root:
 
     def _answer(self, request: SearchRequest) -> Answer:
         """Search all parts; returns the best results, including copies (results in files with the same content)."""
-        asked, statistics = self._readable, _Statistics()
+        parts, statistics = self._readable, _Statistics()
         while True:
             lost = len(self._lost)
-            calls = {part: (statistics.run, request, statistics.of(part)) for part in asked}
-            found = self._ask("search", calls)
-            lacking = {part: own for part, own in found.items() if not isinstance(own, PartAnswer)}
+            calls = {part: (statistics.run, request, statistics.of(part)) for part in parts}
+            answers = self._ask("search", calls)
+            lacking = {part: own for part, own in answers.items() if not isinstance(own, PartAnswer)}
             if len(self._lost) > lost:  # what it has counted is no part of the answer
                 statistics = _Statistics()
             elif lacking:
                 statistics.add(lacking)
             else:
-                return self._of_parts(request, list(found.values()))
-            shown = statistics.shown()
+                return self._of_parts(request, list(answers.values()))
+            counts = statistics.shown()
             # Once all know how many results they show, the others are asked no more.
-            asked = [part for part, count in shown.items() if count] if len(shown) == len(found) else []
-            asked = asked or self._readable
+            parts = [part for part, count in counts.items() if count] if len(counts) == len(answers) else []
+            parts = parts or self._readable
 
-    def _of_parts(self, request: SearchRequest, found: Sequence[PartAnswer]) -> Answer:
+    def _of_parts(self, request: SearchRequest, answers: Sequence[PartAnswer]) -> Answer:
         results: list[Result] = []
-        for answer, shas in found:
+        for answer, shas in answers:
             results += answer.results
-            self._shas |= {made.file: sha for made, sha in zip(answer.results, shas, strict=True)}
+            self._shas |= {result.file: sha for result, sha in zip(answer.results, shas, strict=True)}
         # Parts are in the order of their paths, and so are equal results.
-        results.sort(key=lambda made: -made.mode_score)
-        first = found[0].answer
+        results.sort(key=lambda result: -result.mode_score)
+        first = answers[0].answer
         return replace(
             first,
             query=request.query,
             results=tuple(results),
             has_more=first.total > len(results),
             index=IndexInfo(self._fleet.generation, self._fleet.built_at, None, None, 0),
-            degraded=tuple(dict.fromkeys(item for answer, _ in found for item in answer.degraded)),
+            degraded=tuple(dict.fromkeys(item for answer, _ in answers for item in answer.degraded)),
         )
 
     def _with_content(self, sha: str) -> list[str]:
         return [path for paths in self._ask("copies", dict.fromkeys(self._readable, (sha,))).values() for path in paths]
 
-    def _ask(self, method: str, asked: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
+    def _ask(self, method: str, arguments: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
         """Call a method of several leaves (parts); returns a dict of the results of those that answer, in order.
 
         Raises:
             LciError: A leaf has raised a usage error, or no part answers.
         """
-        asked = {part: args for part, args in asked.items() if part not in self._lost}
-        calls = [(self._fleet.parts[part], args) for part, args in asked.items()]
+        arguments = {part: args for part, args in arguments.items() if part not in self._lost}
+        calls = [(self._fleet.parts[part], args) for part, args in arguments.items()]
         answers = {}
         first: LciError | None = None
-        for part, answer in zip(asked, self._workers.call(self._url, self._only, method, calls), strict=True):
+        for part, answer in zip(arguments, self._workers.call(self._url, self._only, method, calls), strict=True):
             if isinstance(answer, IndexError_):
                 self._lost[part] = detail(answer)
                 first = first or answer

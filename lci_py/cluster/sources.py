@@ -31,7 +31,7 @@ SPLIT_BYTES = 64_000_000
 #: Former borders are kept while every part is within this factor of `SPLIT_BYTES`.
 _SLACK = 2
 #: Bytes of one commit that are written (an object that a tree names a thousand times is there once), and of a file.
-_MOST_BYTES, _MOST_FILE_BYTES = 1 << 36, 64_000_000
+_MAX_BYTES, _MAX_FILE_BYTES = 1 << 36, 64_000_000
 #: Errors of names that no checkout can have: two entries in one place, a name that is too long.
 _NO_FILE = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG)
 #: Options to index every file: the rules have been applied already.
@@ -65,18 +65,18 @@ def source_of(text: str) -> Source:
     Raises:
         UsageError: The path does not exist, or is neither a folder nor a repository.
     """
-    place, revision = text, ""
+    path, revision = text, ""
     if "://" in text:
         raise UsageError(f"{text} is not on a disk of this machine", hint="clone it, and give the folder of the clone")
-    if not os.path.lexists(place) and "@" in place:
-        place, _, revision = place.rpartition("@")
+    if not os.path.lexists(path) and "@" in path:
+        path, _, revision = path.rpartition("@")
         if not revision:
             raise UsageError(f"{text} names no revision", hint="write PATH@BRANCH, or the path alone")
-    if not os.path.isdir(place):
-        raise UsageError(f"{place} is not a folder", hint="every worker must see it under that path")
-    place = os.path.abspath(place)
-    bare = not os.path.lexists(os.path.join(place, ".git")) and _is_bare(place)
-    return Source(place, revision or ("HEAD" if bare else ""), bare)
+    if not os.path.isdir(path):
+        raise UsageError(f"{path} is not a folder", hint="every worker must see it under that path")
+    path = os.path.abspath(path)
+    bare = not os.path.lexists(os.path.join(path, ".git")) and _is_bare(path)
+    return Source(path, revision or ("HEAD" if bare else ""), bare)
 
 
 def _is_bare(folder: str) -> bool:
@@ -88,38 +88,38 @@ def _is_bare(folder: str) -> bool:
 # --- what there is ------------------------------------------------------------------------------------------------
 
 
-def survey(source: Source, known: str = "", starts: Sequence[str] = (), most: int = SPLIT_BYTES) -> list[Run] | None:
-    """The files of a source, divided into runs of paths, at borders of folders; None if its commit is still `known`.
+def survey(source: Source, former: str = "", starts: Sequence[str] = (), limit: int = SPLIT_BYTES) -> list[Run] | None:
+    """The files of a source, divided into runs of paths, at borders of folders; None if its commit is still `former`.
 
     Args:
-        known: The commit that is indexed already.
+        former: The commit that is indexed already.
         starts: The first paths of the runs of that commit.
-        most: The maximum number of bytes per run.
+        limit: The maximum number of bytes per run.
     Raises:
         UsageError: git cannot read the commit.
         BadPathError: The folder cannot be read.
     """
     if not source.revision:
-        found = walk(Path(source.folder), options_of(Path(source.folder))[0])
-        return _runs([(entry.path, entry.size) for entry in found.files], starts, most)
+        walked = walk(Path(source.folder), options_of(Path(source.folder))[0])
+        return _runs([(entry.path, entry.size) for entry in walked.files], starts, limit)
     with _opened(source) as repository:
         commit = repository.commit(source.revision)
         if commit is None:
             raise UsageError(
                 f"{source.folder} has no commit {source.revision}", hint="write PATH@BRANCH, or fetch the commit first"
             )
-        if commit == known:
+        if commit == former:
             return None
         entries = repository.entries(commit)
 
     def state(run: Run) -> str:
         digest = blake2b(digest_size=16)
-        rules, own = ([one for one in entries if kept(one.path)] for kept in (_is_rule, run.has))
+        rules, own = ([item for item in entries if takes(item.path)] for takes in (_is_rule, run.has))
         for entry in (*rules, *own):
             digest.update(f"{entry.oid} {entry.path}\0".encode())
         return digest.hexdigest()
 
-    runs = _runs([(entry.path, entry.size) for entry in entries], starts, most)
+    runs = _runs([(entry.path, entry.size) for entry in entries], starts, limit)
     return [run._replace(commit=commit, state=state(run)) for run in runs]
 
 
@@ -139,16 +139,16 @@ def _is_rule(path: str) -> bool:
     return path.rpartition("/")[2] in IGNORE_FILES or path == config.CONFIG_FILE
 
 
-def _runs(sizes: Sequence[tuple[str, int]], starts: Sequence[str], most: int) -> list[Run]:
+def _runs(sizes: Sequence[tuple[str, int]], starts: Sequence[str], limit: int) -> list[Run]:
     """Divide files into runs, at the former borders where possible, because an unchanged run is not indexed again."""
-    found = _runs_between(sizes, starts) if len(starts) > 1 else []
+    runs = _runs_between(sizes, starts) if len(starts) > 1 else []
     if (
-        found
-        and max(run.bytes for run in found) <= _SLACK * most
-        and min(run.bytes for run in found) * _SLACK * 4 >= most
+        runs
+        and max(run.bytes for run in runs) <= _SLACK * limit
+        and min(run.bytes for run in runs) * _SLACK * 4 >= limit
     ):
-        return found
-    return _runs_between(sizes, borders(sizes, most))
+        return runs
+    return _runs_between(sizes, borders(sizes, limit))
 
 
 def _runs_between(sizes: Sequence[tuple[str, int]], starts: Sequence[str]) -> list[Run]:
@@ -156,27 +156,27 @@ def _runs_between(sizes: Sequence[tuple[str, int]], starts: Sequence[str]) -> li
     return [run._replace(bytes=sum(size for path, size in sizes if run.has(path))) for run in runs]
 
 
-def borders(sizes: Sequence[tuple[str, int]], most: int) -> list[str]:
-    """Cut sorted paths into runs of at most `most` bytes, at folders as far up as possible; a file is never cut.
+def borders(sizes: Sequence[tuple[str, int]], limit: int) -> list[str]:
+    """Cut sorted paths into runs of at most `limit` bytes, at folders as far up as possible; a file is never cut.
 
     Args:
         sizes: (path, bytes) of every file, by path.
     Returns:
         The first path of each run; "" for the first run.
     """
-    found, filled = [""], 0
-    for start, size in _pieces(sizes, "", most):
-        if filled and filled + size > most:
-            found.append(start)
+    starts, filled = [""], 0
+    for start, size in _pieces(sizes, "", limit):
+        if filled and filled + size > limit:
+            starts.append(start)
             filled = 0
         filled += size
-    return found
+    return starts
 
 
-def _pieces(sizes: Sequence[tuple[str, int]], folder: str, most: int) -> Iterator[tuple[str, int]]:
-    """Yields (prefix, bytes) of the largest folders of at most `most` bytes, and of the files beside these folders."""
+def _pieces(sizes: Sequence[tuple[str, int]], folder: str, limit: int) -> Iterator[tuple[str, int]]:
+    """Yields (prefix, bytes) of the largest folders of at most `limit` bytes, and of the files beside these folders."""
     total = sum(size for _, size in sizes)
-    if total <= most or len(sizes) == 1:
+    if total <= limit or len(sizes) == 1:
         yield (folder if len(sizes) > 1 else sizes[0][0] if sizes else folder), total
         return
     at = 0
@@ -185,7 +185,7 @@ def _pieces(sizes: Sequence[tuple[str, int]], folder: str, most: int) -> Iterato
         inner, end = folder + name + slash, at + 1
         while slash and end < len(sizes) and sizes[end][0].startswith(inner):
             end += 1
-        yield from _pieces(sizes[at:end], inner, most)
+        yield from _pieces(sizes[at:end], inner, limit)
         at = end
 
 
@@ -218,13 +218,13 @@ def _write_commit(repository: Repository, run: Run, target: Path) -> list[str]:
     rules = [entry for entry in entries if _is_rule(entry.path) and entry.size <= 1 << 20]
     there = {entry.path for entry, data in repository.contents(rules) if _write(target / entry.path, data)}
     options, warnings = options_of(target)
-    takes, most = TreeRules(target, options).takes, min(options.max_file_bytes, _MOST_FILE_BYTES)
-    kept = [entry for entry in entries if run.has(entry.path) and entry.size <= most and takes(entry.path)]
-    if sum(entry.size for entry in kept) > _MOST_BYTES:
+    takes, max_bytes = TreeRules(target, options).takes, min(options.max_file_bytes, _MAX_FILE_BYTES)
+    selection = [entry for entry in entries if run.has(entry.path) and entry.size <= max_bytes and takes(entry.path)]
+    if sum(entry.size for entry in selection) > _MAX_BYTES:
         raise GitTrouble("its files are too large")
-    for path in there - {entry.path for entry in kept}:
+    for path in there - {entry.path for entry in selection}:
         (target / path).unlink()
-    for entry, data in repository.contents(entry for entry in kept if entry.path not in there):
+    for entry, data in repository.contents(entry for entry in selection if entry.path not in there):
         _write(target / entry.path, data)
     (target / ".git").rmdir()
     return warnings

@@ -36,7 +36,7 @@ from lci_py.processes import FORKS, Lost, closing_children, leave_interrupts, re
 from lci_py.source.text import blake2b
 
 #: Bytes of objects that a process keeps, and parts that it has open.
-CACHE_BYTES, MOST_OPEN = 20_000_000_000, 512
+CACHE_BYTES, MAX_OPEN = 20_000_000_000, 512
 
 #: What the names of working folders begin with, and seconds in which a new one is held for sure.
 _PREFIX, _TO_BE_HELD = "lci-cluster-", 60
@@ -48,9 +48,9 @@ Job = Callable[..., Any]
 class Here:
     """This machine as the worker. Several jobs at once run in child processes, a single job in this process."""
 
-    def __init__(self, folder: Path, processes: int = 1, most: int = CACHE_BYTES) -> None:
-        """`folder`: private, removed at the end; `processes`: for all jobs together; `most`: bytes of object cache."""
-        self.folder, self._processes, self._most = folder, processes, most
+    def __init__(self, folder: Path, processes: int = 1, cache_bytes: int = CACHE_BYTES) -> None:
+        """`folder`: private, removed at the end; `processes`: for all jobs together; `cache_bytes`: of object cache."""
+        self.folder, self._processes, self._cache_bytes = folder, processes, cache_bytes
         self._caches: dict[str, Cache] = {}
         self._open: dict[tuple[Any, ...], Leaf] = {}  # the one that was used last is the last one
 
@@ -66,8 +66,8 @@ class Here:
             share = self._processes // n_jobs
             yield from _in_processes(n_jobs, job, [(self.folder, share, *arguments) for arguments in calls])
             return
-        for place, arguments in enumerate(calls):
-            yield place, job(self.folder, self._processes, *arguments)
+        for index, arguments in enumerate(calls):
+            yield index, job(self.folder, self._processes, *arguments)
 
     def call(
         self, url: str, readable: frozenset[int] | None, method: str, calls: Sequence[tuple[Part, tuple[Any, ...]]]
@@ -80,27 +80,27 @@ class Here:
             method: The name of a method of `Leaf`.
             calls: Each part, with the arguments for its leaf.
         """
-        found: list[Any] = []
+        answers: list[Any] = []
         for part, arguments in calls:
             try:
-                found.append(getattr(self._leaf(url, part, readable), method)(*arguments))
+                answers.append(getattr(self._leaf(url, part, readable), method)(*arguments))
             except LciError as error:
-                found.append(error)
-        return found
+                answers.append(error)
+        return answers
 
     def _leaf(self, url: str, part: Part, readable: frozenset[int] | None) -> Leaf:
         """Open the leaf of a part; the most recently used leaves stay open."""
         key = url, part.manifest, part.graph, readable
-        found = self._open.pop(key, None)
-        if found is None:
+        leaf = self._open.pop(key, None)
+        if leaf is None:
             if url not in self._caches:
                 name = blake2b(url.encode(), digest_size=8).hexdigest()
-                self._caches[url] = Cache(Objects(url), self.folder / name, self._most)
-            found = Leaf(PartSnapshot(self._caches[url], part, readable))
-        self._open[key] = found
-        while len(self._open) > MOST_OPEN:
+                self._caches[url] = Cache(Objects(url), self.folder / name, self._cache_bytes)
+            leaf = Leaf(PartSnapshot(self._caches[url], part, readable))
+        self._open[key] = leaf
+        while len(self._open) > MAX_OPEN:
             self._open.pop(next(iter(self._open))).close()
-        return found
+        return leaf
 
     def close(self) -> None:
         """Close all open leaves."""
@@ -113,23 +113,23 @@ def here(processes: int = 1) -> Iterator[Here]:
     """A context manager: this process as the only worker. Its folder, which only this user can read, is removed at the
     end, also on Ctrl-C; if this run is killed, the next run removes it.
     """
-    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+    for debris in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):  # another run holds it, or removes it
-            info = left.lstat()
+            info = debris.lstat()
             old = info.st_uid == os.getuid() and info.st_mtime < time.time() - _TO_BE_HELD
-            if old and (handle := hold(left, exclusive=True)) is not None:
-                remove(left)
+            if old and (handle := hold(debris, exclusive=True)) is not None:
+                remove(debris)
                 os.close(handle)
     with (
         tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as folder,
         at_interrupt(partial(shutil.rmtree, folder, ignore_errors=True)),
     ):
-        held = hold(Path(folder), exclusive=False)
+        lock = hold(Path(folder), exclusive=False)
         try:
             yield Here(Path(folder), processes)
         finally:
-            if held is not None:
-                os.close(held)
+            if lock is not None:
+                os.close(lock)
 
 
 # --- jobs in processes of their own -------------------------------------------------------------------------------
@@ -159,11 +159,11 @@ def _in_processes(
     hint = "run `lci index` on the repository to see why"
     try:
         with closing_children(start(n_processes, leave_interrupts, forks=forks)) as children:
-            for (place, _), result in results(children, deque(enumerate(calls)), lambda call: (job, *call[1])):
+            for (index, _), result in results(children, deque(enumerate(calls)), lambda call: (job, *call[1])):
                 if isinstance(result, Lost):
                     how = f"by signal {result.signal}" if result.signal else "by itself"
                     raise IndexWriteError(f"its worker process ended {how}", hint=hint)
-                yield place, result
+                yield index, result
     except LciError:
         raise
     except Exception as error:
@@ -240,10 +240,10 @@ def run_job(job: Job, arguments: tuple[Any, ...]) -> Any:
         return error  # a task that raises is made again
 
 
-def answer_calls(*asked: Any) -> list[Any]:
+def answer_calls(*arguments: Any) -> list[Any]:
     """A Dask task: calls `Here.call` with these arguments."""
     with _turn:
-        return _open_parts().call(*asked)
+        return _open_parts().call(*arguments)
 
 
 # --- the root's side ----------------------------------------------------------------------------------------------
@@ -260,8 +260,8 @@ class DaskWorkers:
         from distributed import as_completed
 
         tasks = {
-            self.client.submit(run_job, job, arguments, pure=False, retries=2, priority=-place): place
-            for place, arguments in enumerate(calls)
+            self.client.submit(run_job, job, arguments, pure=False, retries=2, priority=-index): index
+            for index, arguments in enumerate(calls)
         }
         for task in as_completed(list(tasks)):
             try:
@@ -281,16 +281,16 @@ class DaskWorkers:
         """Like `Here.call`, with one Dask task for each worker."""
         from distributed import wait
 
-        found: list[Any] = [
+        answers: list[Any] = [
             IndexError_("no worker has answered in time", hint="check that the workers run") for _ in calls
         ]
         names = workers_of(self.client, self._timeout)
         groups: dict[str, list[int]] = defaultdict(list)
-        for place, (part, _) in enumerate(calls if names else ()):
-            groups[preferred_workers(part.manifest.sha, names)[0]].append(place)
+        for index, (part, _) in enumerate(calls if names else ()):
+            groups[preferred_workers(part.manifest.sha, names)[0]].append(index)
         tasks = {
             self.client.submit(
-                answer_calls, url, readable, method, [calls[place] for place in places],
+                answer_calls, url, readable, method, [calls[index] for index in places],
                 workers=[names[worker]], allow_other_workers=True, pure=False, retries=2,
             ): places
             for worker, places in groups.items()
@@ -299,15 +299,15 @@ class DaskWorkers:
             wait(list(tasks), timeout=self._timeout)
         for task, places in tasks.items():
             if task.status == "finished":
-                for place, answer in zip(places, task.result(), strict=True):
-                    found[place] = answer
+                for index, answer in zip(places, task.result(), strict=True):
+                    answers[index] = answer
             elif task.status == "error":
                 why = IndexError_(f"its worker has failed ({task.exception()})", hint="see the worker's log")
-                for place in places:
-                    found[place] = why
+                for index in places:
+                    answers[index] = why
         if late := [task for task in tasks if task.status not in ("finished", "error")]:
             self.client.cancel(late, force=True)
-        return found
+        return answers
 
 
 #: Whatever does the work.
@@ -317,9 +317,9 @@ Workers = Here | DaskWorkers
 def workers_of(client: Any, timeout: float) -> dict[str, str]:
     """Maps the name of each worker to its address; waits until there is at least one worker."""
     # Not `Client.scheduler_info`: what it returns is overwritten every two seconds, without workers.
-    found = client.sync(client.scheduler.identity)["workers"]
-    if not found:
+    workers = client.sync(client.scheduler.identity)["workers"]
+    if not workers:
         with suppress(TimeoutError):
             client.wait_for_workers(1, timeout=timeout)
-        found = client.sync(client.scheduler.identity)["workers"]
-    return {str(worker["name"]): address for address, worker in found.items()}
+        workers = client.sync(client.scheduler.identity)["workers"]
+    return {str(worker["name"]): address for address, worker in workers.items()}

@@ -83,7 +83,7 @@ def test_without_an_index_none_is_made(lci: Callable[..., Ran], tmp_path: Path) 
 )
 def test_the_name_in_a_command_line(command: str, wanted: str) -> None:
     found = read_event(event(Path("/src"), "Bash", command=command))
-    assert (found.wanted if found else "") == wanted
+    assert (found.symbol if found else "") == wanted
 
 
 def test_an_event_of_gemini_cli() -> None:
@@ -92,4 +92,4 @@ def test_an_event_of_gemini_cli() -> None:
     shell = {**given, "tool_name": "run_shell_command", "tool_input": {"command": "rg close_session"}}
     for one in (grep, shell):
         found = read_event(json.dumps(one))
-        assert found is not None and (found.name, found.wanted) == ("AfterTool", "close_session")
+        assert found is not None and (found.name, found.symbol) == ("AfterTool", "close_session")

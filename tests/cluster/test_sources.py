@@ -119,7 +119,7 @@ def test_settings_that_cannot_be_used_are_a_warning(tmp_path: Path) -> None:
 def test_whether_something_has_changed(repository: Path) -> None:
     """The state of a run follows from its files alone: an empty commit changes nothing."""
     source = source_of(str(repository / "bare.git"))
-    found = survey(source, most=600)
+    found = survey(source, limit=600)
     assert found is not None and len(found) > 2 and survey(source, found[0].commit) is None
     tree = git(repository / "bare.git", "rev-parse", "HEAD^{tree}")
     again = git(repository / "bare.git", "commit-tree", "-p", "HEAD", "-m", "empty", tree)

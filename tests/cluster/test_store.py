@@ -44,7 +44,7 @@ def test_the_answers_are_those_of_one_index(one: Engine, store: Path, tmp_path: 
 def test_with_a_small_cache(one: Engine, parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cache holds little, and the answers are the same."""
     opened = parts.opened(parts.fleet(), most=20_000)
-    monkeypatch.setattr(workers, "MOST_OPEN", 1)
+    monkeypatch.setattr(workers, "MAX_OPEN", 1)
     for mode in MODES:
         request = SearchRequest("store session", mode, 10, snippet=2)
         assert said(opened, request) == said(one, request)

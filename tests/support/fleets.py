@@ -108,7 +108,7 @@ class Opened:
             readable: The repositories that may be read; none for all.
         """
         folder.mkdir(exist_ok=True)
-        self.fleet, self.workers = fleet, Noting(folder, most=most)
+        self.fleet, self.workers = fleet, Noting(folder, cache_bytes=most)
         self.workers.asked = []
         self._root, self._readable = Root(self.workers, url, lambda: fleet), readable
 
