@@ -136,7 +136,7 @@ def _search(call: Invocation) -> int:
     request = to_request(call, " ".join(call.texts("more")), filters)
     with _open_root(call, 4 if shape == "text" and sys.stdout.isatty() else 2) as fleet:
         answer = fleet.search(request, call.texts("repo"))
-    return put(call, shape, request, answer, bare=not any(result.snippet for result in answer.results))
+    return put(call, shape, request, answer, no_code=not any(result.snippet for result in answer.results))
 
 
 def _open_root(call: Invocation, snippet: int) -> AbstractContextManager[Root]:

@@ -33,19 +33,19 @@ def run_search(call: Invocation) -> int:
         request = replace(request, snippet=None)  # the line that matches is printed, whatever would be shown
     with open_engine(call, snippet=_LINES if shape == "text" and sys.stdout.isatty() else _FEW_LINES) as engine:
         answer = from_here(engine.search(request), call, shape, engine.root)
-        bare = not any(result.snippet for result in answer.results)  # a flag or a setting says 0 lines
+        no_code = not any(result.snippet for result in answer.results)  # a flag or a setting says 0 lines
         if call.flag("verbose") and (problem := getattr(engine, "log_problem", "")):
             warn(f"not logged: {problem}", quiet=call.flag("quiet"))
         name = _defined_name(engine, request, call, shape)
-    code = put(call, shape, request, answer, bare=bare)
+    code = put(call, shape, request, answer, no_code=no_code)
     if name:
         warn(f"`lci def {name}` shows where it is defined", quiet=False)
     return code
 
 
-def put(call: Invocation, shape: str, request: SearchRequest, answer: Answer, *, bare: bool) -> int:
-    """Write the answer of a search, and return the exit code. If `bare`, results are shown without code."""
-    writer = _writer(call, request, bare=bare)
+def put(call: Invocation, shape: str, request: SearchRequest, answer: Answer, *, no_code: bool) -> int:
+    """Write the answer of a search, and return the exit code. `no_code`: results are shown without code."""
+    writer = _writer(call, request, no_code=no_code)
     # Results that do not fit into a budget were found all the same.
     code = EXIT_OK if answer.results else EXIT_NO_RESULTS
     if request.strict and answer.degraded:
@@ -100,9 +100,9 @@ def _defined_name(engine: Engine, request: SearchRequest, call: Invocation, shap
 # --- output -----------------------------------------------------------------------------------------------------
 
 
-def _writer(call: Invocation, request: SearchRequest, *, bare: bool) -> Writer[Answer]:
+def _writer(call: Invocation, request: SearchRequest, *, no_code: bool) -> Writer[Answer]:
     options = {
-        "snippet_lines": 0 if bare else None,
+        "snippet_lines": 0 if no_code else None,
         "explain": request.explain,
         "imports": bool(request.expand) or call.flag("verbose"),
     }
