@@ -41,9 +41,9 @@ def render(answer: GrepAnswer, page: Page, *, footer: bool = True) -> None:
         elif answer.request.lines == "count":
             rows = iter([f"{style(path, 'path')}:{style(str(file.matching), 'line')}"])
         elif layout.width is None:
-            rows = _piped_lines(file, path, layout, parted=started and any(answer.request.context))
+            rows = _piped_lines(file, path, layout, separator=started and any(answer.request.context))
         else:
-            rows = _grouped_lines(file, path, layout, parted=started)
+            rows = _grouped_lines(file, path, layout, separator=started)
         page.lines(rows)
         started = True
     tally = answer.tally
@@ -61,11 +61,11 @@ def render(answer: GrepAnswer, page: Page, *, footer: bool = True) -> None:
         page.end(parts, answer.info)
 
 
-def _piped_lines(file: FileLines, path: str, layout: Layout, *, parted: bool) -> Iterator[str]:
+def _piped_lines(file: FileLines, path: str, layout: Layout, *, separator: bool) -> Iterator[str]:
     style = layout.style
     gaps = not all(line.matches for line in file.lines)
     last = 0
-    if parted:
+    if separator:
         yield "--"
     head = style(path, "path")
     # All at once, which is quicker; a line with colours is taken apart.
@@ -79,9 +79,9 @@ def _piped_lines(file: FileLines, path: str, layout: Layout, *, parted: bool) ->
         yield f"{head}{sign}{style(str(line.number), 'line')}{sign}{text}"
 
 
-def _grouped_lines(file: FileLines, path: str, layout: Layout, *, parted: bool) -> Iterator[str]:
+def _grouped_lines(file: FileLines, path: str, layout: Layout, *, separator: bool) -> Iterator[str]:
     style = layout.style
-    if parted:
+    if separator:
         yield ""
     stale = f"  {style(f'{layout.signs.warn} stale', 'warn')}" if file.stale else ""
     yield style(path, "path") + stale
