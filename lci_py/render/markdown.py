@@ -77,8 +77,8 @@ def _notes(answer: Mapping[str, Any]) -> Iterator[list[str]]:
             yield lost
     for conflict in answer.get("conflicts", ()):
         sources = ", ".join(_code(source) for source in conflict.get("sources", ()))
-        said = f"- {conflict['conflict_type']}: {_code(conflict['reasoning'])}"
-        yield [f"{said} {sources}, {conflict['recommended_resolution']}" if sources else said]
+        text = f"- {conflict['conflict_type']}: {_code(conflict['reasoning'])}"
+        yield [f"{text} {sources}, {conflict['recommended_resolution']}" if sources else text]
     for item in answer.get("degraded", ()):
         yield [f"_degraded: {visible_line(item['view'])}_ {_code(item.get('detail', ''))}"]
     for given_up in answer.get("plan", {}).get("relaxed", ()):
@@ -96,8 +96,8 @@ def _notes(answer: Mapping[str, Any]) -> Iterator[list[str]]:
     elif answer.get("has_more"):
         yield [f"_{count:,} of {answer['total']:,}_"]
     counts = (answer.get("index", {}).get(key, 0) for key in ("stale_files", "unchecked_files"))
-    if said := IndexInfo(0, "", None, None, *counts).behind:
-        yield [f"_{said}: {answer['index']['hint']}_"]
+    if text := IndexInfo(0, "", None, None, *counts).behind:
+        yield [f"_{text}: {answer['index']['hint']}_"]
 
 
 def _section(result: Mapping[str, Any]) -> Iterator[list[str]]:

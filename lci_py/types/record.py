@@ -36,60 +36,60 @@ else:
         fields = []
         for name in cls.__annotations__:
             default = own.pop(name, _MISSING)
-            one = default if isinstance(default, _Field) else _Field(default, None)
-            one.name = name
-            fields.append(one)
-        names = tuple(one.name for one in fields)
+            spec = default if isinstance(default, _Field) else _Field(default, None)
+            spec.name = name
+            fields.append(spec)
+        names = tuple(spec.name for spec in fields)
         if slots:
             own.pop("__dict__", None)
             own.pop("__weakref__", None)
-            made = type(cls)(cls.__name__, cls.__bases__, {**own, "__slots__": names})
-            made.__qualname__ = cls.__qualname__
+            result = type(cls)(cls.__name__, cls.__bases__, {**own, "__slots__": names})
+            result.__qualname__ = cls.__qualname__
         else:
-            made = cls
-            for one in fields:
-                if one.factory is not None:
-                    delattr(made, one.name)
-                elif one.default is not _MISSING:
-                    setattr(made, one.name, one.default)
-        made.__fields__, made.__match_args__ = tuple(fields), names
+            result = cls
+            for spec in fields:
+                if spec.factory is not None:
+                    delattr(result, spec.name)
+                elif spec.default is not _MISSING:
+                    setattr(result, spec.name, spec.default)
+        result.__fields__, result.__match_args__ = tuple(fields), names
 
         def first(self, *args, **kwargs):
-            made.__init__ = _initialiser(made)
-            made.__init__(self, *args, **kwargs)
+            result.__init__ = _initialiser(result)
+            result.__init__(self, *args, **kwargs)
 
-        made.__init__, made.__repr__ = first, _repr
+        result.__init__, result.__repr__ = first, _repr
         if eq:
-            made.__eq__ = _eq
-            made.__hash__ = _hash if frozen else None
-        return made
+            result.__eq__ = _eq
+            result.__hash__ = _hash if frozen else None
+        return result
 
     def _initialiser(cls):
         """Generate the `__init__` of a class, with a parameter for each field."""
-        parameters, lines, known = [], [], {"missing": _MISSING}
-        for one in cls.__fields__:
-            name, value = one.name, one.name
-            if one.factory is not None:
-                known[f"{name}_factory"] = one.factory
+        parameters, lines, namespace = [], [], {"missing": _MISSING}
+        for spec in cls.__fields__:
+            name, value = spec.name, spec.name
+            if spec.factory is not None:
+                namespace[f"{name}_factory"] = spec.factory
                 parameters.append(f"{name}=missing")
                 value = f"{name}_factory() if {name} is missing else {name}"
-            elif one.default is not _MISSING:
-                known[f"{name}_default"] = one.default
+            elif spec.default is not _MISSING:
+                namespace[f"{name}_default"] = spec.default
                 parameters.append(f"{name}={name}_default")
             else:
                 parameters.append(name)
             lines.append(f" self.{name} = {value}\n")
-        found = {}
-        exec(f"def __init__(self, {', '.join(parameters)}):\n{''.join(lines)}", known, found)
-        found["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
-        return found["__init__"]
+        methods = {}
+        exec(f"def __init__(self, {', '.join(parameters)}):\n{''.join(lines)}", namespace, methods)
+        methods["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
+        return methods["__init__"]
 
     def _values(self):
         return tuple([getattr(self, name) for name in self.__match_args__])
 
     def _repr(self):
-        said = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__match_args__)
-        return f"{self.__class__.__qualname__}({said})"
+        text = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__match_args__)
+        return f"{self.__class__.__qualname__}({text})"
 
     def _eq(self, other):
         return _values(self) == _values(other) if other.__class__ is self.__class__ else NotImplemented
@@ -104,12 +104,12 @@ else:
     def replace(value, /, **changes):
         """A copy of a value with some fields changed."""
         cls = value.__class__
-        made = cls.__new__(cls)
+        copy = cls.__new__(cls)
         for name in cls.__match_args__:
-            setattr(made, name, changes.pop(name) if name in changes else getattr(value, name))
+            setattr(copy, name, changes.pop(name) if name in changes else getattr(value, name))
         if changes:
             raise TypeError(f"{cls.__name__} has no field {', '.join(changes)}")
-        return made
+        return copy
 
     def asdict(value):
         """Convert a value to a dict from field names to values; values nested in it are converted, too."""
@@ -130,37 +130,37 @@ else:
             getters = {field: _tuplegetter(at, None) for at, field in enumerate(names)}
             shared = {"__slots__": (), "__match_args__": names, "_fields": names, "_field_defaults": defaults}
             bases = tuple(tuple if isinstance(base, _NamedTupleClass) else base for base in bases)
-            made = type(name, bases, {**_TUPLE_METHODS, **own, **getters, **shared})
+            result = type(name, bases, {**_TUPLE_METHODS, **own, **getters, **shared})
 
             def first(cls, *args, **kwargs):
-                made.__new__ = staticmethod(_tuple_constructor(made))
-                return made.__new__(cls, *args, **kwargs)
+                result.__new__ = staticmethod(_tuple_constructor(result))
+                return result.__new__(cls, *args, **kwargs)
 
-            made.__new__ = staticmethod(first)
-            return made
+            result.__new__ = staticmethod(first)
+            return result
 
     def _tuple_constructor(cls):
         """Generate the `__new__` of a named tuple's class, with a parameter for each field."""
-        known = {"new": tuple.__new__, **{f"{name}_default": value for name, value in cls._field_defaults.items()}}
+        namespace = {"new": tuple.__new__, **{f"{name}_default": value for name, value in cls._field_defaults.items()}}
         parameters = [f"{name}={name}_default" if name in cls._field_defaults else name for name in cls._fields]
         values = "".join(f"{name}, " for name in cls._fields)
-        found = {}
-        exec(f"def __new__(_cls, {', '.join(parameters)}):\n return new(_cls, ({values}))\n", known, found)
-        found["__new__"].__qualname__ = f"{cls.__qualname__}.__new__"
-        return found["__new__"]
+        methods = {}
+        exec(f"def __new__(_cls, {', '.join(parameters)}):\n return new(_cls, ({values}))\n", namespace, methods)
+        methods["__new__"].__qualname__ = f"{cls.__qualname__}.__new__"
+        return methods["__new__"]
 
     def _tuple_repr(self):
-        said = ", ".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
-        return f"{self.__class__.__name__}({said})"
+        text = ", ".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
+        return f"{self.__class__.__name__}({text})"
 
     def _make(cls, values):
         return cls.__new__(cls, *values)
 
     def _replace(self, /, **changes):
-        made = self._make(changes.pop(name, value) for name, value in zip(self._fields, self, strict=True))
+        copy = self._make(changes.pop(name, value) for name, value in zip(self._fields, self, strict=True))
         if changes:
             raise ValueError(f"Got unexpected field names: {list(changes)!r}")
-        return made
+        return copy
 
     _TUPLE_METHODS = {
         "__repr__": _tuple_repr,
