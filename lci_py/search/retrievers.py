@@ -148,6 +148,7 @@ class DenseRetriever:
         return self.encoder.late if self.bags is not None and isinstance(self.encoder, Encoder) else 0.0
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
+        """The `limit` best of the units in the mask `allowed` ([units]; None: of all), the best first."""
         state = self._scores_of(query)
         if not state.question.vector.any():  # no known token: nothing is near it
             return HitList.empty("dense")

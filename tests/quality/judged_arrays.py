@@ -65,8 +65,8 @@ class Block:
                 if name in case.candidates.factors:
                     self._factors[k, row, :n] = case.candidates.factors[name]
             self._files[row, :n] = case.candidates.files
-            if case.candidates.found is not None:
-                self._only_lifted[row, :n] = ~case.candidates.found
+            if case.candidates.is_hit is not None:
+                self._only_lifted[row, :n] = ~case.candidates.is_hit
             for i, place in enumerate(case.places):
                 result = place._asdict()
                 self._targets[row, i] = sum(1 << bit for bit, target in enumerate(targets) if hit(result, target))

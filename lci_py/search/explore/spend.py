@@ -57,7 +57,7 @@ class Open(NamedTuple):
     """A candidate piece, with its definition and the lines of its file."""
 
     piece: Piece
-    found: Definition
+    definition: Definition
     lines: Sequence[bytes]  # of its file
     excerpts: int | None = None  # how many at most, and never whole; one of a caller is the lines that call
 
@@ -86,7 +86,7 @@ class _Purse:
     def __init__(
         self, pieces: Sequence[Open], matcher: LineMatcher, room: float, minimum: tuple[float, float] = (0.0, 0.0)
     ) -> None:
-        self._pieces, self._wanted, self._room, self._least = pieces, matcher, room, minimum
+        self._pieces, self._matcher, self._room, self._minimum = pieces, matcher, room, minimum
         self._files: dict[str, int] = {}  # file -> pieces with code in it
         self._code: dict[str, set[int]] = {}
         self._level = [-1] * len(pieces)
@@ -103,7 +103,7 @@ class _Purse:
             _, i, step = heapq.heappop(heap)
             if self._ladder(i)[step].level <= self._level[i]:
                 continue  # a later step of the piece was better
-            if self._pieces[i].piece.worth < self._least[step > 0]:
+            if self._pieces[i].piece.worth < self._minimum[step > 0]:
                 continue
             now = self._density(i, step)
             if heap and -heap[0][0] > now + 1e-12:
@@ -125,8 +125,8 @@ class _Purse:
         purchases = []
         for i in named_pieces:
             room, piece = self._room, self._pieces[i]
-            whole = range(piece.found.first_line, min(piece.found.end_line, len(piece.lines)) + 1)
-            share = _NAMED * room / len(named_pieces) - len(piece.found.file) / 4
+            whole = range(piece.definition.first_line, min(piece.definition.end_line, len(piece.lines)) + 1)
+            share = _NAMED * room / len(named_pieces) - len(piece.definition.file) / 4
             costs = accumulate((len(piece.lines[number - 1]) + 7) / 4 for number in whole)
             numbers = tuple(number for number, cost in zip(whole, costs, strict=True) if cost <= share)
             if numbers:
@@ -153,12 +153,12 @@ class _Purse:
         if self._level[i] < 0 or i >= _WITH_CODE:
             return [_Step(0, (), _PLACE)]
         piece = self._pieces[i]
-        item, ladder = piece.found, [_Step(0, (), _PLACE)]
-        nested = [self._pieces[j].found for j in self._inside[item.file] if j != i]
+        item, ladder = piece.definition, [_Step(0, (), _PLACE)]
+        nested = [self._pieces[j].definition for j in self._inside[item.file] if j != i]
         apart = [range(d.line, d.end_line + 1) for d in nested if item.line < d.line and d.end_line <= item.end_line]
         whole = range(item.first_line, min(item.end_line, len(piece.lines)) + 1)
         uses = piece.piece.via.rpartition(".")[2] if piece.piece.role in ("caller", "test") else ""
-        matcher = LineMatcher(()) if uses and piece.excerpts == 1 else self._wanted
+        matcher = LineMatcher(()) if uses and piece.excerpts == 1 else self._matcher
         for excerpt in range(len(EXCERPTS) if piece.excerpts is None else piece.excerpts):
             numbers = telling(item, piece.lines, matcher, excerpt, apart, uses)
             if len(numbers) + _FEW_MORE >= len(whole):
@@ -179,16 +179,16 @@ class _Purse:
         step = self._ladder(i)[index]
         gain = piece.piece.worth * (step.value - self._value[i])
         if index:
-            gain *= _SAME_FILE ** self._files.get(piece.found.file, 0)
+            gain *= _SAME_FILE ** self._files.get(piece.definition.file, 0)
         return gain / max(self._cost(i, index), 1.0)
 
     def _cost(self, i: int, index: int) -> float:
         piece = self._pieces[i]
-        file = piece.found.file
+        file = piece.definition.file
         lines_shown = self._code.get(file)
         cost = 0.0
         if self._level[i] < 0:
-            if lines_shown is not None and piece.found.line in lines_shown:
+            if lines_shown is not None and piece.definition.line in lines_shown:
                 return 1.0
             cost += 4 + len(piece.piece.qualified_name) / 4 + (0 if lines_shown is not None else len(file) / 4 + 1)
         for number in self._ladder(i)[index].numbers:
@@ -199,9 +199,9 @@ class _Purse:
     def _buy(self, i: int, index: int, cost: float) -> Piece:
         piece, step = self._pieces[i], self._ladder(i)[index]
         self._room -= cost
-        lines_shown = self._code.setdefault(piece.found.file, set())
+        lines_shown = self._code.setdefault(piece.definition.file, set())
         if step.numbers and self._level[i] <= 0:
-            self._files[piece.found.file] = self._files.get(piece.found.file, 0) + 1
+            self._files[piece.definition.file] = self._files.get(piece.definition.file, 0) + 1
         lines_shown.update(step.numbers)
         self._level[i], self._value[i] = step.level, step.value
         lines = tuple(
@@ -213,7 +213,7 @@ class _Purse:
 def _by_file(pieces: Sequence[Open]) -> dict[str, list[int]]:
     by_file: dict[str, list[int]] = {}
     for i, piece in enumerate(pieces):
-        by_file.setdefault(piece.found.file, []).append(i)
+        by_file.setdefault(piece.definition.file, []).append(i)
     return by_file
 
 

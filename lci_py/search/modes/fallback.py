@@ -80,7 +80,7 @@ class AttemptResult(NamedTuple):
 
     attempt: Attempt
     plan: Plan
-    found: Outcome
+    outcome: Outcome
 
 
 def first(index: LookUps, query: TextQuery, filters: Filters, *, strict: bool) -> Attempt:

@@ -79,7 +79,7 @@ def multiview(snapshot: Snapshot, request: SearchRequest) -> ModeAnswer:
     start = fallback.first(run.look_ups, query, filters, strict=request.strict)
     tried = snapshot.whole.once(("tried", start), partial(run.attempt, start))
     snapshot.whole.settle()
-    attempt, outcome = tried.attempt, tried.found
+    attempt, outcome = tried.attempt, tried.outcome
     plan = fallback.final_plan(run.look_ups, tried, filtered=bool(filters))
     units = run.choose(attempt.choice)
     for name, stage in outcome.trace.items():

@@ -37,14 +37,14 @@ class Candidates(NamedTuple):
         files: [n] the file of each unit.
         signals: Maps a name to values in [0, 1]: [n].
         factors: Maps a name to a mask: [n], where the factor applies.
-        found: [n] whether a view has found the unit; None for all. Other units only count if the graph lifts them.
+        is_hit: [n] whether a view has found the unit; None for all. Other units only count if the graph lifts them.
     """
 
     units: NDArray[np.int64]
     files: NDArray[np.int32]
     signals: dict[str, NDArray[np.float32]]
     factors: dict[str, NDArray[np.bool_]]
-    found: NDArray[np.bool_] | None = None
+    is_hit: NDArray[np.bool_] | None = None
 
 
 def join_candidates(direct: Candidates, others: Candidates) -> Candidates:
@@ -109,13 +109,13 @@ class RankedCandidates:
         return total
 
     def _highest(self, total: NDArray[np.float64]) -> float:
-        direct = self._candidates.found
-        return float((total if direct is None else np.where(direct, total, 0.0)).max(initial=0.0))
+        is_hit = self._candidates.is_hit
+        return float((total if is_hit is None else np.where(is_hit, total, 0.0)).max(initial=0.0))
 
     def _lifted(self, total: NDArray[np.float64]) -> NDArray[np.float64]:
         """The sums plus the graph's lift: [n], 0 for units that neither a view nor the graph has found."""
         candidates, plan = self._candidates, self._plan
-        own = total if candidates.found is None else np.where(candidates.found, total, 0.0)
+        own = total if candidates.is_hit is None else np.where(candidates.is_hit, total, 0.0)
         near, weight = candidates.signals.get(GRAPH), plan.weights.get(GRAPH, 0.0)
         if near is None or not weight or not len(own):
             return own

@@ -267,9 +267,9 @@ def test_a_lift_takes_nothing_away_and_never_leads_past_the_best_that_was_found(
     best = max(before.values(), default=0.0)
     risen = [score for unit, score in after.items() if score > before.get(unit, 0.0)]
     assert all(score < best for score in risen)
-    assert candidates.found is not None
+    assert candidates.is_hit is not None
     signal = candidates.signals[GRAPH]
-    assert all(candidates.found[unit] or signal[unit] > 0 for unit in after)
+    assert all(candidates.is_hit[unit] or signal[unit] > 0 for unit in after)
 
 
 SOURCES = {
