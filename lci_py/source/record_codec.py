@@ -36,7 +36,7 @@ _T = TypeVar("_T", bound=NamedTuple)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FileStat:
     """The fields of a record that are not encoded."""
 
     path: str
@@ -46,46 +46,46 @@ class Place:
 
 
 def encode(record: FileRecord) -> bytes:
-    """Encode a record as bytes, without the fields of `Place`."""
-    found = record.extract
+    """Encode a record as bytes, without the fields of `FileStat`."""
+    extract = record.extract
     header = _ENCODER.encode(
         {
-            "language": found.language,
-            "package": found.package,
-            "errors": found.has_errors,
-            "lost": found.lost_lines,
-            "limit": found.limit,
+            "language": extract.language,
+            "package": extract.package,
+            "errors": extract.has_errors,
+            "lost": extract.lost_lines,
+            "limit": extract.limit,
             "generated": record.generated,
             "lines": record.lines,
-            "symbols": found.symbols,
-            "calls": found.calls,
-            "imports": found.imports,
-            "bases": found.bases,
-            "types": [item.row() for item in found.types],
-            "stored": [item.row() for item in found.stored],
-            "lambdas": found.lambdas,
-            "claims": found.claims,
-            "registered": found.registered,
-            "flow": len(found.flow),
-            "marks": len(found.marks),
-            "chunks": found.chunks,
+            "symbols": extract.symbols,
+            "calls": extract.calls,
+            "imports": extract.imports,
+            "bases": extract.bases,
+            "types": [item.row() for item in extract.types],
+            "stored": [item.row() for item in extract.stored],
+            "lambdas": extract.lambdas,
+            "claims": extract.claims,
+            "registered": extract.registered,
+            "flow": len(extract.flow),
+            "marks": len(extract.marks),
+            "chunks": extract.chunks,
             "words": "\n".join(record.words),
             "bags": record.bag_sizes,
         }
     ).encode("ascii")
     numbers = record.digests, record.bag_words, record.bag_counts
-    parts = [len(header).to_bytes(4, "little"), header, *numbers, found.flow, found.marks]
+    parts = [len(header).to_bytes(4, "little"), header, *numbers, extract.flow, extract.marks]
     return zlib.compress(b"".join(parts), 1)
 
 
-def decode(data: bytes, place: Place) -> FileRecord:
-    """The record that `encode` has encoded; its other fields are taken from `place`.
+def decode(data: bytes, stat: FileStat) -> FileRecord:
+    """The record that `encode` has encoded; its other fields are taken from `stat`.
 
     Raises:
         ValueError: The bytes are not what `encode` made.
     """
     try:
-        return _decode(data, place)
+        return _decode(data, stat)
     except (zlib.error, AttributeError, TypeError, KeyError, IndexError, RecursionError) as error:
         raise ValueError(f"not a record: {error}") from error
 
@@ -97,7 +97,7 @@ def _values(kind: type[_T], rows: list[list[Any]]) -> tuple[_T, ...]:
     return tuple(map(tuple.__new__, repeat(kind), rows))
 
 
-def _decode(data: bytes, place: Place) -> FileRecord:
+def _decode(data: bytes, stat: FileStat) -> FileRecord:
     inflate = zlib.decompressobj()
     plain = inflate.decompress(data, _MAX_BYTES)
     if not inflate.eof:
@@ -115,10 +115,10 @@ def _decode(data: bytes, place: Place) -> FileRecord:
     if len(plain) != marks + header["marks"] or not sizes_fit:
         raise ValueError("the record is damaged: its parts do not fit together")
     return FileRecord(
-        path=place.path,
-        size=place.size,
-        mtime_ns=place.mtime_ns,
-        sha=place.sha,
+        path=stat.path,
+        size=stat.size,
+        mtime_ns=stat.mtime_ns,
+        sha=stat.sha,
         lines=header["lines"],
         extract=Extract(
             language=header["language"],

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lci_py.source.file_record import FileRecord, process_stages
-from lci_py.source.record_codec import Place, decode, encode
+from lci_py.source.record_codec import FileStat, decode, encode
 from lci_py.types.record import replace
 from lci_py.types.search import KINDS
 from lci_py.types.source import Base, Call, Chunk, Extract, FileEntry, Import, Symbol
@@ -21,7 +21,7 @@ TEXT = st.text(st.characters(), max_size=8)
 WORDS = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=8)
 NUMBER = st.integers(0, 2**31 - 1)
 INDEX = st.integers(-1, 9)
-PLACE = Place("a/b.py", 12, 34, "0" * 32)
+PLACE = FileStat("a/b.py", 12, 34, "0" * 32)
 SYMBOLS = st.builds(
     Symbol, TEXT, TEXT, st.sampled_from(sorted(KINDS)), INDEX, TEXT, TEXT, TEXT, st.booleans(), NUMBER, NUMBER, NUMBER,
     st.none() | TEXT, st.integers(-1, 65535),
@@ -74,7 +74,7 @@ def test_a_record_comes_back(record: FileRecord) -> None:
 def test_where_a_file_lies_is_not_part_of_it(record: FileRecord) -> None:
     moved = replace(record, path="elsewhere.py", mtime_ns=5, sha="f" * 32, size=7)
     assert encode(moved) == encode(record)
-    assert decode(encode(record), Place("elsewhere.py", 7, 5, "f" * 32)) == moved
+    assert decode(encode(record), FileStat("elsewhere.py", 7, 5, "f" * 32)) == moved
 
 
 def test_a_record_of_a_real_file() -> None:
@@ -84,7 +84,7 @@ def test_a_record_of_a_real_file() -> None:
     for texts in (False, True):
         *_, record = process_stages(FileEntry("a.py", len(data), 3), data, "python", texts=texts)
         assert record.extract.symbols and record.extract.calls and record.extract.bases and record.bag_sizes
-        place = Place("a.py", len(data), 3, record.sha)
+        place = FileStat("a.py", len(data), 3, record.sha)
         assert decode(encode(record), place) == record
 
 

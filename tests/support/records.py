@@ -7,7 +7,7 @@ from pathlib import Path
 from lci_py.index.build.tasks import Task, Workplace
 from lci_py.index.build.worker import process_tasks
 from lci_py.source.file_record import FileRecord
-from lci_py.source.record_codec import Place, decode
+from lci_py.source.record_codec import FileStat, decode
 from lci_py.source.syntax.limits import DEFAULTS, Limits
 from lci_py.types.source import FileEntry
 
@@ -16,4 +16,4 @@ def process_file(root: Path, entry: FileEntry, *, texts: bool = False, limits: L
     """The record of a file below `root`, or the reason why it is skipped."""
     place = Workplace(str(root), Path(), b"", texts, use_cache=False, limits=limits)
     (done,) = process_tasks(place, [Task(entry)])
-    return done.skip or decode(done.body, Place(entry.path, entry.size, entry.mtime_ns, done.sha))
+    return done.skip or decode(done.body, FileStat(entry.path, entry.size, entry.mtime_ns, done.sha))

@@ -19,7 +19,7 @@ from lci_py.index.build.worker_pool import process
 from lci_py.index.shards.files import FileState, write_files
 from lci_py.index.store.cache import MOST_BYTES, Cache
 from lci_py.index.store.commit import Draft
-from lci_py.source.record_codec import Place, decode
+from lci_py.source.record_codec import FileStat, decode
 from lci_py.source.syntax.languages import is_test
 from lci_py.source.syntax.limits import UNPARSED
 from lci_py.types.index import EXTRACTED, KEPT, SLOW_MODEL
@@ -186,7 +186,7 @@ class GenerationBuilder:
             if number is None or not done.body or done.sha != self._waiting[number].sha:
                 continue
             first = self._waiting[number]
-            record = decode(done.body, Place(first.path, first.size, first.mtime_ns, first.sha))
+            record = decode(done.body, FileStat(first.path, first.size, first.mtime_ns, first.sha))
             whole = record.digests == first.digests and record.extract.symbols == first.extract.symbols
             if not whole:  # its worker has died, and so it is only text now
                 record = replace(first, extract=replace(first.extract, limit=record.limit))
@@ -302,7 +302,7 @@ class GenerationBuilder:
             self._generation.counts.add_stored(state.symbols, [number])
 
     def _add(self, done: Done, known: FileState, writer: SegmentWriter) -> FileRecord:
-        record = decode(done.body, Place(known.path, known.size, known.mtime_ns, known.sha))
+        record = decode(done.body, FileStat(known.path, known.size, known.mtime_ns, known.sha))
         segments = len(writer.segments)
         writer.add(record, replace(known, reason=record.limit))
         if self._links_anew:

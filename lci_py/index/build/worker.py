@@ -143,7 +143,7 @@ def _process_blob(place: Workplace, task: Task, data: bytes, caches: Sequence[Ca
     key = record_key(sha, entry.path, language, place)
     body, _ = _cached_record(caches, key)
     if body:
-        found = record_codec.decode(body, record_codec.Place(entry.path, entry.size, 0, sha)).extract
+        found = record_codec.decode(body, record_codec.FileStat(entry.path, entry.size, 0, sha)).extract
         return Done(entry, sha, cached=True, limit=found.limit, oid=oid, language=language, defined=defined_in(found))
     found = define_data(entry.path, data, language, limits=place.limits, flags=place.flags, unparsable=unparsable)
     return Done(entry, sha, limit=found.limit, oid=oid, language=language, defined=defined_in(found))

@@ -37,8 +37,8 @@ _FAMILIES = {
 def _function(name: str) -> Callable[..., Any]:
     """The function of this package that is called `name`, written as `module.function`."""
     module, _, function = name.partition(".")
-    found: Callable[..., Any] = getattr(import_module(f"{__name__}.{module}"), function)
-    return found
+    reader: Callable[..., Any] = getattr(import_module(f"{__name__}.{module}"), function)
+    return reader
 
 
 class Tags:
@@ -61,11 +61,11 @@ class Tags:
     def of(self, byte: int, attributes: str) -> str | None:
         """The condition of the definition whose name starts at `byte`, with these attributes; None if it has none."""
         index = bisect_right(self._starts, byte) - 1
-        around = self._conditions[index] if index >= 0 else ()
+        enclosing = self._conditions[index] if index >= 0 else ()
         if self._is_rust and (own := _function("rust.cfg")(attributes)):
-            return join([*around, *own])
+            return join([*enclosing, *own])
         if index not in self._texts:
-            self._texts[index] = join(around)
+            self._texts[index] = join(enclosing)
         return self._texts[index]
 
     def note(self, byte: int) -> str:
@@ -83,7 +83,7 @@ def _segments(ranges: list[Range]) -> tuple[list[int], list[tuple[str, ...]]]:
     def cut(at: int) -> None:
         starts.append(at)
         deep = ("…",) if len(stack) > MAX_DEPTH else ()  # so that nothing is concluded from what is left
-        conditions.append((*deep, *(around.condition for around in stack[-MAX_DEPTH:])))
+        conditions.append((*deep, *(outer.condition for outer in stack[-MAX_DEPTH:])))
 
     for item in sorted(ranges, key=lambda r: (r.start, -r.end)):
         while stack and stack[-1].end <= item.start:

@@ -74,7 +74,7 @@ class Syntax:
     def ranges(self, file: File) -> list[Range]:
         """The branches that have a condition, from a file's captured conditionals and those nested in their blocks."""
         reader = Reader(self, file)
-        found: list[Range] = []
+        spans: list[Range] = []
         pending = list(file.nodes)
         while pending:
             node = pending.pop()
@@ -82,11 +82,11 @@ class Syntax:
             if read is not None:
                 for nodes, condition in read(node, reader):
                     if condition:
-                        found.append(Range(nodes[0].start_byte, nodes[-1].end_byte, condition))
+                        spans.append(Range(nodes[0].start_byte, nodes[-1].end_byte, condition))
                     pending.extend(nodes)
             elif node.type in self.blocks:
                 pending.extend(node.named_children)
-        return found
+        return spans
 
 
 class Reader:
@@ -102,29 +102,29 @@ class Reader:
         if node is None:
             return ""
         # No more is kept in the end, and a hostile file may be one condition.
-        found = self._source[node.start_byte : min(node.end_byte, node.start_byte + 4 * MAX_CONDITION)]
-        shown = found.decode("utf-8", "replace")
-        if "\n" in shown:
-            shown = shown.replace("\\\n", " ")
-            shown = _compile(rf"({_STRING})|{self.syntax.comment}").sub(lambda m: m[1] or " ", shown)
-        return " ".join(shown.split())
+        source = self._source[node.start_byte : min(node.end_byte, node.start_byte + 4 * MAX_CONDITION)]
+        code = source.decode("utf-8", "replace")
+        if "\n" in code:
+            code = code.replace("\\\n", " ")
+            code = _compile(rf"({_STRING})|{self.syntax.comment}").sub(lambda m: m[1] or " ", code)
+        return " ".join(code.split())
 
     def condition(self, node: Node | None) -> str:
         """The condition in `node`, in normal form; "" if it always holds, "0" if it never does."""
         return self.spell(self.raw(node))
 
-    def spell(self, shown: str) -> str:
+    def spell(self, code: str) -> str:
         """The normal form of a condition, given as one line."""
-        shown = self.tidied(shown)
-        if re.match(r"not\b", shown) and not re.search(r"\b(?:and|or|if)\b|&&|\|\|", shown):
-            rest = shown[3:].strip()
-            shown = self.negate(bare(rest))
-        shown = flags.readable(shown, self._flags, words=self.syntax.shell)
-        return {"True": "", "true": "", "1": "", "False": "0", "false": "0"}.get(shown, shown)
+        code = self.tidied(code)
+        if re.match(r"not\b", code) and not re.search(r"\b(?:and|or|if)\b|&&|\|\|", code):
+            rest = code[3:].strip()
+            code = self.negate(bare(rest))
+        code = flags.readable(code, self._flags, words=self.syntax.shell)
+        return {"True": "", "true": "", "1": "", "False": "0", "false": "0"}.get(code, code)
 
-    def tidied(self, shown: str) -> str:
+    def tidied(self, code: str) -> str:
         """An expression with uniform quotes and blanks, without brackets around the whole."""
-        return bare(clip(self.syntax.tidy(_SPELLING.sub(self._token, shown))))
+        return bare(clip(self.syntax.tidy(_SPELLING.sub(self._token, code))))
 
     def negate(self, condition: str) -> str:
         """Negate a condition; the negation of `not x` is `x`."""
@@ -171,29 +171,29 @@ class Reader:
 
 def if_branches(node: Node, reader: Reader) -> list[Branch]:
     """The branches of an `if` whose parts are fields: `condition`, `consequence` or `body`, and `alternative`."""
-    asked = node.child_by_field_name("condition")
-    if asked is None or asked.has_error or reader.is_entry(asked):
+    condition = node.child_by_field_name("condition")
+    if condition is None or condition.has_error or reader.is_entry(condition):
         return []
     options: list[Branch] = []
     for part in (node, *node.children_by_field_name("alternative")):
         # An `else` has no condition. Ruby's elsif has one, but is a conditional of its own that the walk comes to.
         asks = part is node or part.type not in reader.syntax.conditionals
-        asked = part.child_by_field_name("condition") if asks else None
-        if part is not node and asked is None:
+        condition = part.child_by_field_name("condition") if asks else None
+        if part is not node and condition is None:
             options.append(Branch(part.named_children if asks else [part], ""))
         else:
             block = part.child_by_field_name("consequence") or part.child_by_field_name("body")
-            options.append(Branch([block] if block is not None else (), reader.condition(asked)))
+            options.append(Branch([block] if block is not None else (), reader.condition(condition)))
     return [*reader.choice(options), *_passed_over(node, options[0], reader)]
 
 
 def _passed_over(node: Node, first: Branch, reader: Reader) -> list[Branch]:
     """The code after an `if` whose block ends in `return`: it runs only if the block does not (PHP, Lua)."""
-    around, after = node.parent, node.next_named_sibling
-    last = [one.type for block in first.nodes for one in block.named_children[-1:]]
-    if around is None or around.type not in ("program", "chunk") or after is None or last != ["return_statement"]:
+    parent, after = node.parent, node.next_named_sibling
+    last = [child.type for block in first.nodes for child in block.named_children[-1:]]
+    if parent is None or parent.type not in ("program", "chunk") or after is None or last != ["return_statement"]:
         return []
-    return [Branch([after, around.named_children[-1]], reader.negate(first.condition))]
+    return [Branch([after, parent.named_children[-1]], reader.negate(first.condition))]
 
 
 def try_branches(node: Node, reader: Reader) -> list[Branch]:

@@ -61,9 +61,9 @@ def _flag(match: re.Match[str]) -> str:
         return f"flag({_as_string(literal[1]) if literal else groups['value']})"
     if word := groups.get("word"):
         return f"flag({_as_string(word if word[0] in f'$:{_QUOTES}' else f':{word}')})"
-    given = groups.get("arguments") or ""
-    literal = _FIRST_LITERAL.search(given)
-    name = literal[1] if literal else _FIRST.match(given)[0].strip()  # type: ignore[index]  # it may be empty
+    arguments = groups.get("arguments") or ""
+    literal = _FIRST_LITERAL.search(arguments)
+    name = literal[1] if literal else _FIRST.match(arguments)[0].strip()  # type: ignore[index]  # it may be empty
     return f"flag({_as_string(name)})" if name else match[0]  # a call without a name asks for something else
 
 

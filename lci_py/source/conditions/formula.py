@@ -56,12 +56,12 @@ class Tokens:
 
     def top(self, start: int, end: int) -> list[int]:
         """The indices, from `start` to before `end`, of tokens outside all brackets and of the outermost brackets."""
-        found = []
+        indices = []
         at = start
         while at < end:
-            found.append(at)
+            indices.append(at)
             at = self.ends.get(at, at) + 1
-        return found
+        return indices
 
     def split(self, operator: str, start: int, end: int) -> list[tuple[int, int]]:
         """The operands of an operator that is outside of brackets, each as the indices (first token, end)."""
@@ -83,8 +83,8 @@ class Tokens:
     def _cut(self) -> None:
         text = self.text
         if "/" not in text and "'" not in text:  # as nearly always: nothing depends on the token before
-            found = list(_TOKEN.finditer(text))
-            self.texts, self._starts = [match.group() for match in found], [match.start() for match in found]
+            matches = list(_TOKEN.finditer(text))
+            self.texts, self._starts = [match.group() for match in matches], [match.start() for match in matches]
             return
         match = _TOKEN.search(text)
         while match:

@@ -29,10 +29,10 @@ def ranges(file: File) -> list[Range]:
 
     A name that the go command ignores gives the condition "0": the file is never built.
     """
-    found = [*_name_tags(file.path), *_constraint(file.source)]
+    conditions = [*_name_tags(file.path), *_constraint(file.source)]
     if (b'"C"' in file.source or b"`C`" in file.source) and _IMPORTS_C.match(file.source):
-        found.append("cgo")  # once, if the constraint says it as well
-    return [Range(0, len(file.source), condition) for condition in found]
+        conditions.append("cgo")  # once, if the constraint says it as well
+    return [Range(0, len(file.source), condition) for condition in conditions]
 
 
 def _name_tags(path: str) -> list[str]:
@@ -55,14 +55,14 @@ def _constraint(source: bytes) -> list[str]:
     """
     if _BUILD not in source and _PLUS not in source:
         return []
-    found: list[str] = []
+    conditions: list[str] = []
     waiting: list[str] = []  # those that no blank line has followed yet
     start = at = len(_BOM) if source.startswith(_BOM) else 0
     only_lines = True
     while (comment := _COMMENT.match(source, at)) and comment.end() > comment.end(1):
         lines, line = comment[1].count(b"\n"), comment["line"]
         if lines > 1:
-            found, waiting = found + waiting, []
+            conditions, waiting = conditions + waiting, []
         if line is None:
             only_lines, waiting = False, []
         elif line.startswith(_BUILD) and not line[len(_BUILD) :][:1].strip() and (lines or at == start):
@@ -70,7 +70,7 @@ def _constraint(source: bytes) -> list[str]:
         elif only_lines and (text := line[2:].strip()).startswith(_PLUS) and not text[len(_PLUS) :][:1].strip():
             waiting.append(_plus_build(text[len(_PLUS) :].decode("utf-8", "replace")))
         at = comment.end()
-    return found + waiting if comment and comment[1].count(b"\n") > 1 else found
+    return conditions + waiting if comment and comment[1].count(b"\n") > 1 else conditions
 
 
 def _plus_build(text: str) -> str:

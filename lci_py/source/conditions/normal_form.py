@@ -35,11 +35,11 @@ def normal_form(text: str, *, constants: bool) -> str:
         constants: Whether numbers, `true` and `false` are truth values. Then a condition that always holds is "1", and
             a condition that never holds is "0".
     """
-    made = _read(text[:_MAX_READ], constants)
-    if len(made) <= _MAX_LENGTH and len(text) <= _MAX_READ:
-        return made
-    made = made[:_MAX_LENGTH]
-    return f"{made}…{')' * (made.count('(') - made.count(')'))}"
+    normal = _read(text[:_MAX_READ], constants)
+    if len(normal) <= _MAX_LENGTH and len(text) <= _MAX_READ:
+        return normal
+    normal = normal[:_MAX_LENGTH]
+    return f"{normal}…{')' * (normal.count('(') - normal.count(')'))}"
 
 
 @lru_cache(maxsize=1024)

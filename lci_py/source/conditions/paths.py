@@ -71,7 +71,7 @@ def platform_word(word: str) -> str | None:
 @lru_cache(maxsize=8_192)
 def _read(path: str) -> tuple[str | None, str]:
     """(The platform that a path suggests or None, the path with `*` in place of each word that names a platform)."""
-    found: dict[bool, str] = {}
+    platforms: dict[bool, str] = {}
 
     def star(match: re.Match[str]) -> str:
         word, before = match[0].lower(), ""
@@ -81,11 +81,11 @@ def _read(path: str) -> tuple[str | None, str]:
         meaning = platform_word(word)
         if meaning is None:
             return match[0]
-        found[word in _PROCESSORS] = meaning
+        platforms[word in _PROCESSORS] = meaning
         return f"{before}*"
 
     starred = _WORD.sub(star, path)
-    return " && ".join(found[which] for which in sorted(found)) or None, starred
+    return " && ".join(platforms[which] for which in sorted(platforms)) or None, starred
 
 
 def source_root(language: str, path: str) -> str:

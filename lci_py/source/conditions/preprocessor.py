@@ -69,63 +69,67 @@ def ranges(file: File) -> list[Range]:
         return []
     scanner = _SCANNERS.get(file.path.rpartition(".")[2], _C)
     # One line break is put before the source, so `start` is that of the directive's line.
-    found = [
+    directives = [
         _Directive(match.start(), match.end() - 1, match["word"], match["rest"])
         for match in scanner.finditer(b"\n" + source)
         if match["word"] is not None
     ]
-    made: list[Range] = []
+    branches: list[Range] = []
     guarded = [True]  # by depth, whether what is around may be an include guard
     guards: set[bytes] = set()
-    for block, depth in _blocks(found):
-        begin = found[block[0]]
+    for block, depth in _blocks(directives):
+        begin = directives[block[0]]
         del guarded[depth + 1 :]
-        guard = _guard(found, block[0], source) if all(guarded) and depth < _MAX_GUARDS and len(block) < 3 else None
+        guard = (
+            _guard(directives, block[0], source) if all(guarded) and depth < _MAX_GUARDS and len(block) < 3 else None
+        )
         guarded.append(guard is not None)
-        if guard is not None and (len(block) == 1 or _is_guard(guard, begin, found[block[1]], file)):
+        if guard is not None and (len(block) == 1 or _is_guard(guard, begin, directives[block[1]], file)):
             if guard.rest in guards:  # a header that was pasted into the file a second time
-                made.append(Range(begin.end, found[block[-1]].start if len(block) > 1 else len(source), "0"))
+                branches.append(Range(begin.end, directives[block[-1]].start if len(block) > 1 else len(source), "0"))
             guards.add(guard.rest)
             continue
         earlier: list[str] = []
         for number, following in zip(block, [*block[1:], -1], strict=True):
-            one = found[number]
-            if one.word == b"endif":
+            directive = directives[number]
+            if directive.word == b"endif":
                 break
-            own = "" if one.word == b"else" else _expression(one.word.removeprefix(b"el"), one.rest)
+            own = "" if directive.word == b"else" else _expression(directive.word.removeprefix(b"el"), directive.rest)
             condition = "0" if earlier and (own == "0" or "" in earlier) else chain(earlier, own) if earlier else own
             earlier.append(own)
-            made.append(Range(one.end, found[following].start if following >= 0 else len(source), condition))
-    return [item for item in made if item.condition]
+            branches.append(
+                Range(directive.end, directives[following].start if following >= 0 else len(source), condition)
+            )
+    return [item for item in branches if item.condition]
 
 
-def _blocks(found: Sequence[_Directive]) -> Iterator[tuple[list[int], int]]:
-    """For each `#if`, in the order of the text: (the indices of its directives in `found`, its nesting depth)."""
+def _blocks(directives: Sequence[_Directive]) -> Iterator[tuple[list[int], int]]:
+    """For each `#if`, in the order of the text: (the indices of its directives in `directives`, its nesting depth)."""
     blocks: list[tuple[list[int], int]] = []
     opened: list[list[int]] = []
-    for number, one in enumerate(found):
-        if one.word in _OPENING:
+    for number, directive in enumerate(directives):
+        if directive.word in _OPENING:
             opened.append([number])
             blocks.append((opened[-1], len(opened) - 1))
-        elif one.word in _CONDITIONALS and opened:
+        elif directive.word in _CONDITIONALS and opened:
             opened[-1].append(number)
-            if one.word == b"endif":
+            if directive.word == b"endif":
                 opened.pop()
     yield from blocks
 
 
-def _guard(found: Sequence[_Directive], number: int, source: bytes) -> _Directive | None:
+def _guard(directives: Sequence[_Directive], number: int, source: bytes) -> _Directive | None:
     """The `#define` of the name that the `#if` at index `number` tests, if only directives precede it; else None."""
-    opening = found[number]
+    opening = directives[number]
     name = _GUARD.fullmatch(_expression(opening.word, opening.rest))
     depth = 0
-    for before, one in pairwise(found[number : number + _MAX_BETWEEN]) if name is not None else ():
-        if not _BLANK.match(source, before.end, one.start):
+    for before, directive in pairwise(directives[number : number + _MAX_BETWEEN]) if name is not None else ():
+        if not _BLANK.match(source, before.end, directive.start):
             return None
-        depth += (one.word in _OPENING) - (one.word == b"endif")
-        is_own = name is not None and one.rest.split(None, 1)[:1] == [name[1].encode()]
-        if one.word == b"define" and not depth and is_own:
-            return one
+        depth += (directive.word in _OPENING) - (directive.word == b"endif")
+        is_own = name is not None and directive.rest.split(None, 1)[:1] == [name[1].encode()]
+        if directive.word == b"define" and not depth and is_own:
+            return directive
     return None
 
 

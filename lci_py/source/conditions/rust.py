@@ -38,22 +38,22 @@ def ranges(file: File) -> list[Range]:
         nodes.setdefault(node.type, []).append(node)
     header = _HEADER.match(source)
     inner = COMMENTS.sub(b"", header.group()).decode("utf-8", "replace") if header else ""
-    found = [Range(0, len(source), condition) for condition in cfg(inner)]
+    spans = [Range(0, len(source), condition) for condition in cfg(inner)]
     covered = [(node, node.parent) for node in nodes.get("inner_attribute_item", ())]
     of_items = _attribute_items(nodes.get("attribute_item", []))
     of_modules: dict[int, list[str]] = {}
     for attribute, item in [*covered, *of_items]:
         if item is not None:
             text = node_text(attribute)
-            found.extend(Range(item.start_byte, item.end_byte, condition) for condition in cfg(text))
+            spans.extend(Range(item.start_byte, item.end_byte, condition) for condition in cfg(text))
             of_modules.setdefault(item.id, []).append(text)
     for module in nodes.get("mod_item", ()):
         note = module_note(of_modules.get(module.id, []))
-        found.append(Range(module.start_byte, module.end_byte, "", note))
-    known = _macros(nodes.get("macro_definition", []), found)
+        spans.append(Range(module.start_byte, module.end_byte, "", note))
+    macros = _macros(nodes.get("macro_definition", []), spans)
     for call in nodes.get("macro_invocation", ()):
-        found += _call(call, known)
-    return found
+        spans += _call(call, macros)
+    return spans
 
 
 def _attribute_items(attributes: list[Node]) -> list[tuple[Node, Node | None]]:
@@ -68,36 +68,36 @@ def _attribute_items(attributes: list[Node]) -> list[tuple[Node, Node | None]]:
     return [(node, items[node.id]) for node in sorted(attributes, key=lambda node: node.start_byte)]
 
 
-def _macros(definitions: list[Node], found: list[Range]) -> dict[str, str]:
-    """Maps each macro of this file to the condition that it puts before items; adds notes on the macros to `found`."""
-    known: dict[str, str] = {}
+def _macros(definitions: list[Node], spans: list[Range]) -> dict[str, str]:
+    """Maps each macro of this file to the condition that it puts before items; adds notes on the macros to `spans`."""
+    macros: dict[str, str] = {}
     for node in definitions:
         name = node.child_by_field_name("name")
         text = node_text(node) if name is not None else ""
         condition = condition_of_macro(text)
         if name is not None and condition is not None:
-            found.append(Range(node.start_byte, name.end_byte, "", macro_note(text)))
+            spans.append(Range(node.start_byte, name.end_byte, "", macro_note(text)))
             # Which of two definitions counts depends on the conditions that they stand under.
-            known[node_text(name)] = UNKNOWN.format(node_text(name)) if node_text(name) in known else condition
-    return known
+            macros[node_text(name)] = UNKNOWN.format(node_text(name)) if node_text(name) in macros else condition
+    return macros
 
 
-def _call(call: Node, known: Mapping[str, str]) -> Iterator[Range]:
+def _call(call: Node, macros: Mapping[str, str]) -> Iterator[Range]:
     """The conditions of items in the arguments of a macro call, and notes on the modules among these items.
 
     Args:
-        known: Maps the file's own macros to their conditions, from `condition_of_macro`.
+        macros: Maps the file's own macros to their conditions, from `condition_of_macro`.
     """
     name, arguments = call.child_by_field_name("macro"), call.children[-1]
     pending: list[_Block] = []
     if name is not None and arguments.type == "token_tree":
-        pending.append(_of_macro(node_text(name).rpartition(":")[2].strip(), arguments, known))
+        pending.append(_of_macro(node_text(name).rpartition(":")[2].strip(), arguments, macros))
     while pending:
         block = pending.pop()
         if block.macro in _BRANCHING:
             pending += _branches(block)
         elif block.macro not in _OPAQUE:
-            yield from _items(block, known, pending)
+            yield from _items(block, macros, pending)
 
 
 # --- macros -------------------------------------------------------------------------------------------------------
@@ -125,38 +125,38 @@ class _Block(NamedTuple):
     word: str = ""  # the keyword of the item whose body they are
 
 
-def _of_macro(name: str, tree: Node, known: Mapping[str, str]) -> _Block:
-    return _Block(tree, known.get(name, UNKNOWN.format(name) if _NAMED_AS_WRAPPER.match(name) else ""), name)
+def _of_macro(name: str, tree: Node, macros: Mapping[str, str]) -> _Block:
+    return _Block(tree, macros.get(name, UNKNOWN.format(name) if _NAMED_AS_WRAPPER.match(name) else ""), name)
 
 
 def _branches(block: _Block) -> Iterator[_Block]:
     """The blocks of `cfg_if! { if #[cfg(a)] { … } else { … } }` and of `cfg_select! { a => { … } _ => { … } }`."""
     earlier: list[str] = []
-    asked: list[str] = []
+    predicates: list[str] = []
     start = 1  # of the predicate, in the text of the block
     text = block.tree.text or b""
     for child in block.tree.children:
         at = child.start_byte - block.tree.start_byte
         if child.type == "=>":
-            asked = [text[start:at].decode("utf-8", "replace").strip()]
+            predicates = [text[start:at].decode("utf-8", "replace").strip()]
         elif child.type == "token_tree" and _opening(child) == "[":
-            asked.append(f"#{node_text(child)}")
+            predicates.append(f"#{node_text(child)}")
         elif child.type == "token_tree" and _opening(child) == "{":
             if block.macro == "cfg_if":
-                own = _conditions(asked)
-            elif asked:
-                own = "" if asked == ["_"] else predicate(asked[0])
+                own = _conditions(predicates)
+            elif predicates:
+                own = "" if predicates == ["_"] else predicate(predicates[0])
             else:
                 continue
             is_branch = bool(own or earlier)
             yield _Block(child, chain(earlier, own) if is_branch else "")
             earlier += [own] if is_branch else []
-            asked, start = [], at + child.end_byte - child.start_byte
+            predicates, start = [], at + child.end_byte - child.start_byte
         if child.type == ",":
             start = at + 1
 
 
-def _items(block: _Block, known: Mapping[str, str], pending: list[_Block]) -> Iterator[Range]:
+def _items(block: _Block, macros: Mapping[str, str], pending: list[_Block]) -> Iterator[Range]:
     """The conditions of items or fields in a block, and notes on modules; nested blocks are added to `pending`."""
     condition, has_fields = block.condition, block.word in _FIELDS
     attributes: list[str] = []
@@ -175,7 +175,7 @@ def _items(block: _Block, known: Mapping[str, str], pending: list[_Block]) -> It
         elif kind == "token_tree" and not has_fields:
             is_block = _opening(child) == "{"
             if calls:
-                pending.append(_of_macro(calls, child, known))
+                pending.append(_of_macro(calls, child, macros))
             elif is_block and word not in ("fn", "use"):
                 pending.append(_Block(child, word=word))
             ends = is_block and word != "use"
@@ -233,8 +233,8 @@ def condition_of_macro(text: str) -> str | None:
     rest = "".join(_ATTRIBUTE_TEXT.sub("", head.group(2)).split())
     if not rest and not attributes:
         return "0"  # it drops the items; another definition of the macro, under the opposite condition, keeps them
-    given = rf"\$\(\${head.group(1)}\)[*+]"
-    match = re.fullmatch(rf"{given}|(\w+)!\{{{given}\}};?", rest)  # they may go on to another macro
+    items = rf"\$\(\${head.group(1)}\)[*+]"
+    match = re.fullmatch(rf"{items}|(\w+)!\{{{items}\}};?", rest)  # they may go on to another macro
     if match is None or "$" in "".join(attributes):
         return None
     return join([_conditions(attributes), UNKNOWN.format(match.group(1)) if match.group(1) else ""]) or ""

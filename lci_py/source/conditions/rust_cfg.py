@@ -30,8 +30,8 @@ def cfg(attributes: str) -> list[str]:
 
     `cfg_attr` does not count: it only attaches attributes.
     """
-    found = [predicate(text) for text in _CFG.findall(attributes)] if "cfg" in attributes else []
-    return [*found, "test"] if "test]" in attributes and _TEST.search(attributes) else found
+    predicates = [predicate(text) for text in _CFG.findall(attributes)] if "cfg" in attributes else []
+    return [*predicates, "test"] if "test]" in attributes and _TEST.search(attributes) else predicates
 
 
 def predicate_of_macro(attribute: str) -> str:
@@ -45,16 +45,16 @@ def paths(attributes: list[str]) -> list[tuple[str, str]]:
 
     The path is "" if the module's name determines it. The last item covers all other cases.
     """
-    found: list[tuple[str, str]] = []
+    files: list[tuple[str, str]] = []
     earlier: list[str] = []
     for attribute in [attribute for attribute in attributes if "path" in attribute][:_MAX_PLACES]:
         if match := _PATH_ATTRIBUTE.match(attribute):
-            return [*found, (match.group(1), join(map(negate, earlier)) or "")]
+            return [*files, (match.group(1), join(map(negate, earlier)) or "")]
         condition, path = _conditional(attribute)
         if path:
-            found.append((path, condition))
+            files.append((path, condition))
             earlier.append(condition)
-    return [*found, ("", join(map(negate, earlier)) or "")] if found else []
+    return [*files, ("", join(map(negate, earlier)) or "")] if files else []
 
 
 def _conditional(attribute: str) -> tuple[str, str]:

@@ -34,7 +34,7 @@ php_ranges = Syntax(
     conditionals=_SWITCHING,
     blocks=frozenset({"compound_statement", "colon_block", "expression_statement"}),
     comment=r"//[^\n]*|#[^\n]*|/\*.*?\*/",
-    tidy=lambda shown: _GLOBAL.sub("", shown),
+    tidy=lambda code: _GLOBAL.sub("", code),
 ).ranges
 
 # Python
@@ -52,10 +52,10 @@ _DEFINED = lazily(r"\bdefined\? *([\w.:@$]+)")
 
 
 def _unless_branches(node: Node, reader: Reader) -> list[Branch]:
-    asked = reader.condition(node.child_by_field_name("condition"))
-    opposite = reader.negate(asked)
-    fields = (("consequence", opposite), ("body", opposite), ("alternative", asked))
-    return [Branch([block], held) for name, held in fields if (block := node.child_by_field_name(name))]
+    condition = reader.condition(node.child_by_field_name("condition"))
+    opposite = reader.negate(condition)
+    fields = (("consequence", opposite), ("body", opposite), ("alternative", condition))
+    return [Branch([block], own) for name, own in fields if (block := node.child_by_field_name(name))]
 
 
 def _begin_branches(node: Node, reader: Reader) -> list[Branch]:
@@ -92,7 +92,7 @@ ruby_ranges = Syntax(
     },
     blocks=frozenset({"then", "else"}),
     comment=r"#[^\n]*",
-    tidy=lambda shown: _DEFINED.sub(r"defined?(\1)", shown),
+    tidy=lambda code: _DEFINED.sub(r"defined?(\1)", code),
     entry=r"\b__FILE__ ?==|== ?__FILE__\b|\$PROGRAM_NAME\b",
 ).ranges
 
@@ -117,23 +117,23 @@ lua_ranges = Syntax(
 def _call_branches(node: Node, reader: Reader) -> list[Branch]:
     name = reader.raw(node.child_by_field_name("target"))
     block = next((child for child in node.named_children if child.type == "do_block"), None)
-    given = [child for part in node.named_children if part.type == "arguments" for child in part.named_children]
-    condition = reader.condition(given[0]) if given else ""
+    arguments = [child for part in node.named_children if part.type == "arguments" for child in part.named_children]
+    condition = reader.condition(arguments[0]) if arguments else ""
     if name in ("case", "cond"):
         return unread_branches(node, reader)
-    if name not in ("if", "unless") or not given:
+    if name not in ("if", "unless") or not arguments:
         return []
     opposite = reader.negate(condition)
     if name == "unless":
         condition, opposite = opposite, condition
     if block is None:  # `if x, do: …, else: …`
-        pairs = given[-1].named_children if given[-1].type == "keywords" else []
-        values = {reader.raw(one.child_by_field_name("key")): one.child_by_field_name("value") for one in pairs}
+        pairs = arguments[-1].named_children if arguments[-1].type == "keywords" else []
+        values = {reader.raw(item.child_by_field_name("key")): item.child_by_field_name("value") for item in pairs}
         both = ((values.get("do:"), condition), (values.get("else:"), opposite))
-        return [Branch([value], held) for value, held in both if value is not None]
-    held = [child for child in block.named_children if child.type != "else_block"]
+        return [Branch([value], own) for value, own in both if value is not None]
+    body = [child for child in block.named_children if child.type != "else_block"]
     others = [child for child in block.named_children if child.type == "else_block"]
-    branches = [Branch(held, condition), *(Branch(one.named_children, opposite) for one in others)]
+    branches = [Branch(body, condition), *(Branch(item.named_children, opposite) for item in others)]
     return [branch for branch in branches if branch.nodes]
 
 
@@ -152,7 +152,7 @@ _EXPANSION = lazily(r'"(\$(?:\w+|\{[^{}"]*\}|\([^()"]*\)))"')
 _COMPARED = lazily(r"( == | != )([\w./*?-]+)(?= |$)")
 
 
-def _plain_test(shown: str, reader: Reader) -> str:
+def _plain_test(code: str, reader: Reader) -> str:
     """The normal form of a shell condition: `[ "$(uname)" = Darwin ]` and the like become `$(uname) == "Darwin"`."""
 
     def plain(match: re.Match[str]) -> str:
@@ -162,12 +162,12 @@ def _plain_test(shown: str, reader: Reader) -> str:
             inner = f"!({inner[2:]})"
         return f"!({inner})" if match[1].strip() else inner
 
-    if not shown.startswith(("((", "! ((")):  # where `> 3` compares
-        shown = _REDIRECTION.sub("", shown)
-    shown = _TEST.sub(plain, shown).strip()
-    if shown.startswith("! ") and "&&" not in shown and "||" not in shown:
-        return reader.negate(reader.spell(shown[2:]))
-    return reader.spell(shown)
+    if not code.startswith(("((", "! ((")):  # where `> 3` compares
+        code = _REDIRECTION.sub("", code)
+    code = _TEST.sub(plain, code).strip()
+    if code.startswith("! ") and "&&" not in code and "||" not in code:
+        return reader.negate(reader.spell(code[2:]))
+    return reader.spell(code)
 
 
 def _then_branches(node: Node, reader: Reader) -> list[Branch]:
@@ -179,14 +179,14 @@ def _then_branches(node: Node, reader: Reader) -> list[Branch]:
             if "then" not in words:
                 continue
             first = words.index("then") + 1
-            asked = [child for child in part.children[1 : first - 1] if child.type not in (";", "\n", "comment")]
-            if any(child.has_error for child in asked):
+            test = [child for child in part.children[1 : first - 1] if child.type not in (";", "\n", "comment")]
+            if any(child.has_error for child in test):
                 break
-            own = _plain_test("; ".join(map(reader.raw, asked)), reader)
+            own = _plain_test("; ".join(map(reader.raw, test)), reader)
             if part is node and "BASH_SOURCE" in own:
                 return []  # a script's entry point
-        held = [child for child in part.children[first:] if child.is_named and child.type not in _CLAUSES]
-        options.append(Branch(held, own))
+        body = [child for child in part.children[first:] if child.is_named and child.type not in _CLAUSES]
+        options.append(Branch(body, own))
     return reader.choice(options)
 
 
@@ -196,10 +196,10 @@ def _pattern_branches(node: Node, reader: Reader) -> list[Branch]:
     for item in node.named_children:
         if item.type == "case_item":
             patterns = item.children_by_field_name("value")
-            held = [child for child in item.named_children if child not in patterns and child.type != "comment"]
-            shown = [reader.raw(pattern).strip("\"'") for pattern in patterns[:MAX_CHAIN]]
-            own = "" if "*" in shown else reader.one_of(subject, [f'"{pattern}"' for pattern in shown])
-            options.append(Branch(held, own))
+            body = [child for child in item.named_children if child not in patterns and child.type != "comment"]
+            spellings = [reader.raw(pattern).strip("\"'") for pattern in patterns[:MAX_CHAIN]]
+            own = "" if "*" in spellings else reader.one_of(subject, [f'"{pattern}"' for pattern in spellings])
+            options.append(Branch(body, own))
     return reader.choice(options)
 
 
@@ -210,10 +210,10 @@ def _list_branches(node: Node, reader: Reader) -> list[Branch]:
         if len(node.children) != 3:
             break
         left, operator, right = node.children
-        asked = left
+        test = left
         if operator.type == "||" and left.type == "list" and left.children[1].type == "&&":
-            asked = left.children[0]
-        condition = _plain_test(reader.raw(asked), reader)
+            test = left.children[0]
+        condition = _plain_test(reader.raw(test), reader)
         branches.append(Branch([right], reader.negate(condition) if operator.type == "||" else condition))
         if left.type != "list":
             break

@@ -134,20 +134,20 @@ def _has_top(text: str, operators: frozenset[str]) -> bool:
     return any(tokens.texts[at] in operators for at in tokens.top(0, len(tokens)))
 
 
-def clip(text: str, most: int = MAX_CONDITION) -> str:
-    """Write a text on one line, cut to `most` characters, with `…` at the end of a cut text."""
+def clip(text: str, limit: int = MAX_CONDITION) -> str:
+    """Write a text on one line, cut to `limit` characters, with `…` at the end of a cut text."""
     text = " ".join(text.split())
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def chain(earlier: Sequence[str], own: str, negated: Callable[[str], str] = negate) -> str:
     """The condition of a later branch: no earlier condition holds, and its own (`own`) does."""
-    kept: list[str] = []
+    negations: list[str] = []
     size = 0
     for part in map(negated, reversed(earlier)):
         size += len(part)
-        if len(kept) == MAX_CHAIN or size > _MAX_NEGATED:
-            kept.append("…")  # says that more is asked, so that nothing is concluded from what is left
+        if len(negations) == MAX_CHAIN or size > _MAX_NEGATED:
+            negations.append("…")  # says that more is asked, so that nothing is concluded from what is left
             break
-        kept.append(part)
-    return join([*reversed(kept), own]) or ""
+        negations.append(part)
+    return join([*reversed(negations), own]) or ""

@@ -53,7 +53,7 @@ class Alike(NamedTuple):
 
 def pack_names(names: Iterable[str]) -> bytes:
     """The text that stores a segment's names; equal names count once, and overlong names are left out."""
-    lines = {" ".join(found) for name in names if len(name) <= _MOST_LETTERS and (found := _parts(name))}
+    lines = {" ".join(words) for name in names if len(name) <= _MOST_LETTERS and (words := _parts(name))}
     return zlib.compress("\n".join(sorted(lines)[:MOST_NAMES]).encode("utf-8", "surrogatepass"), 1)
 
 
@@ -94,19 +94,19 @@ class NameParts:
         Args:
             word: In lower case without underscores. A word shorter than `SHORTEST` has no near names.
         """
-        most = most_edits(word)
+        limit = most_edits(word)
         if len(word) < SHORTEST:
             return []
         # Each edit changes at most two letters of the set: one goes, another comes.
         size = len(word.encode("utf-8", "replace"))
         other: NDArray[np.uint32] = np.bitwise_xor(self._bits, np.uint32(_bits(word)))
-        near = (_count(other) <= 2 * most) & (np.abs(self._sizes - size) <= most)
-        found = []
+        near = (_count(other) <= 2 * limit) & (np.abs(self._sizes - size) <= limit)
+        names = []
         for line in self._lines(near):
             name = line.replace(" ", "")
-            if (edits := distance(word, name, most)) is not None:
-                found.append((name, edits))
-        return found
+            if (edits := distance(word, name, limit)) is not None:
+                names.append((name, edits))
+        return names
 
     def abbreviated_names(self, words: Sequence[str]) -> list[Alike]:
         """Names whose parts are equal to the words, begin with them or are abbreviated by them, in order; best first.
@@ -114,17 +114,17 @@ class NameParts:
         Args:
             words: Two or more words in lower case.
         """
-        asked = np.uint32(_bits("".join(words)))
-        could = (
-            ((self._bits & asked) == asked) & (self._spaces + 1 >= len(words)) & (self._sizes >= len("".join(words)))
+        bits = np.uint32(_bits("".join(words)))
+        candidates = (
+            ((self._bits & bits) == bits) & (self._spaces + 1 >= len(words)) & (self._sizes >= len("".join(words)))
         )
         # A word begins as its part does, in order: a quick test before the comparison, which takes much longer.
         in_order = re.compile("(?:.* )?" + ".* ".join(re.escape(word[0]) for word in words)).match
-        found = []
-        for line in self._lines(could):
+        matches = []
+        for line in self._lines(candidates):
             if in_order(line) and (worth := alignment(words, line.split(" "))):
-                found.append(Alike(line.replace(" ", ""), worth))
-        return found
+                matches.append(Alike(line.replace(" ", ""), worth))
+        return matches
 
     def _lines(self, where: NDArray[np.bool_]) -> Iterator[str]:
         for i in np.flatnonzero(where)[:_MOST_COMPARED].tolist():
@@ -150,26 +150,26 @@ def most_edits(word: str) -> int:
     return 2 if len(word) >= _TWO_EDITS else 1
 
 
-def distance(one: str, other: str, most: int) -> int | None:
+def distance(word: str, other: str, limit: int) -> int | None:
     """The number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other; None
-    if there are more than `most`.
+    if there are more than `limit`.
 
     Source: the restricted distance of Damerau, CACM 7(3), 1964, by the recurrence of Wagner and Fischer.
     """
-    if abs(len(one) - len(other)) > most:
+    if abs(len(word) - len(other)) > limit:
         return None
     before: list[int] = []
     row = list(range(len(other) + 1))
-    for i, letter in enumerate(one, 1):
+    for i, letter in enumerate(word, 1):
         earlier, before, row = before, row, [i]
         for j, opposite in enumerate(other, 1):
             cost = min(before[j] + 1, row[-1] + 1, before[j - 1] + (letter != opposite))
-            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == opposite:
+            if i > 1 and j > 1 and letter == other[j - 2] and word[i - 2] == opposite:
                 cost = min(cost, earlier[j - 2] + 1)
             row.append(cost)
-        if min(row) > most:
+        if min(row) > limit:
             return None
-    return row[-1] if row[-1] <= most else None
+    return row[-1] if row[-1] <= limit else None
 
 
 def alignment(words: Sequence[str], name: Sequence[str]) -> float:
@@ -203,16 +203,16 @@ def _match(word: str, part: str) -> float:
     return _SHORTENS if all(letter in letters for letter in word) else 0.0
 
 
-def nearest(found: Iterable[tuple[str, int]]) -> list[Alike]:
+def nearest(names: Iterable[tuple[str, int]]) -> list[Alike]:
     """The names with the fewest edits, of (name, number of edits) pairs from several segments."""
-    edits = dict(found)
-    least = min(edits.values(), default=0)
-    return [Alike(name, 1.0) for name in sorted(edits) if edits[name] == least][:_MOST_ALIKE]
+    edits = dict(names)
+    fewest = min(edits.values(), default=0)
+    return [Alike(name, 1.0) for name in sorted(edits) if edits[name] == fewest][:_MOST_ALIKE]
 
 
-def best_abbreviated(found: Iterable[Alike]) -> list[Alike]:
+def best_abbreviated(names: Iterable[Alike]) -> list[Alike]:
     """Merge abbreviated names from several segments, best first; equal names count once."""
-    worths = dict(found)
-    least = _LEAST_SHARE * max(worths.values(), default=0.0)
-    kept = sorted((name for name in worths if worths[name] >= least), key=lambda name: (-worths[name], name))
-    return [Alike(name, worths[name]) for name in kept[:_MOST_ALIKE]]
+    worths = dict(names)
+    minimum = _LEAST_SHARE * max(worths.values(), default=0.0)
+    best = sorted((name for name in worths if worths[name] >= minimum), key=lambda name: (-worths[name], name))
+    return [Alike(name, worths[name]) for name in best[:_MOST_ALIKE]]

@@ -133,27 +133,27 @@ def forms(word: str) -> tuple[str, ...]:
     """Stems of other forms of `word` (itself a stem); first, forms of its base. Most of these stems are no words."""
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return ()
-    found: dict[str, None] = {}
+    stems: dict[str, None] = {}
     bases = _bases(word) if word not in _FALSE else []
     for base in bases or [word]:
-        found.update(dict.fromkeys(_derived_stems(base)))
+        stems.update(dict.fromkeys(_derived_stems(base)))
     if bases:
-        found.update(dict.fromkeys(_changed_stems(word)))  # a word in -er may be a verb: register, registration
-    return tuple(form for form in found if form != word and len(form) > 2 and form not in _STOPPED)
+        stems.update(dict.fromkeys(_changed_stems(word)))  # a word in -er may be a verb: register, registration
+    return tuple(form for form in stems if form != word and len(form) > 2 and form not in _STOPPED)
 
 
 def _bases(word: str) -> list[str]:
     """Stems of verbs and adjectives that a word may be derived from."""
-    found = [word[: -len(noun)] + verb for verb, noun in _CHANGES if _ends(word, noun)]
-    for suffix, least in _SUFFIXES:
+    bases = [word[: -len(noun)] + verb for verb, noun in _CHANGES if _ends(word, noun)]
+    for suffix, length in _SUFFIXES:
         base = word[: -len(suffix)]
-        if word.endswith(suffix) and len(base) >= least:
-            found.append(base)
+        if word.endswith(suffix) and len(base) >= length:
+            bases.append(base)
             if base[-1] == base[-2] and base[-1] in _DOUBLED:
-                found.append(base[:-1])
+                bases.append(base[:-1])
     if word.endswith("er") and len(word) == 5:
-        found.append(word[:-1])  # timer: a stem of four letters keeps its e
-    return list(dict.fromkeys(found))
+        bases.append(word[:-1])  # timer: a stem of four letters keeps its e
+    return list(dict.fromkeys(bases))
 
 
 def _ends(word: str, ending: str) -> bool:
@@ -166,9 +166,9 @@ def _changed_stems(verb: str) -> list[str]:
 
 def _derived_stems(base: str) -> list[str]:
     """The stem `base`, and the stems of words that may be derived from it."""
-    found = [base, *_changed_stems(base), *(base + suffix for suffix, least in _SUFFIXES if len(base) >= least)]
+    stems = [base, *_changed_stems(base), *(base + suffix for suffix, length in _SUFFIXES if len(base) >= length)]
     if len(base) >= 3 and base[-1] in _DOUBLED:
-        found += [f"{base}{base[-1]}{suffix}" for suffix in ("er", "ation")]
+        stems += [f"{base}{base[-1]}{suffix}" for suffix in ("er", "ation")]
     if len(base) == 4 and base.endswith("e"):
-        found.append(f"{base}r")
-    return found
+        stems.append(f"{base}r")
+    return stems
