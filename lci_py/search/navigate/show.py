@@ -324,7 +324,7 @@ def _whole_doc(lines: Sequence[bytes], definition: Definition) -> str:
 
     _, above = _cut_out(lines, definition.first_line, definition.line - 1, 0)
     _, body = _cut_out(lines, definition.first_line, definition.end_line, 0)
-    texts = [clean_doc("\n".join(above), False, most=None)]
-    texts += [clean_doc(match[0], True, most=None) for match in _DOCSTRING.finditer("\n".join(body))]
+    texts = [clean_doc("\n".join(above), False, limit=None)]
+    texts += [clean_doc(match[0], True, limit=None) for match in _DOCSTRING.finditer("\n".join(body))]
     start = doc[:40].rstrip("…")
     return next((text[text.find(start) :] for text in texts if start in text), doc)

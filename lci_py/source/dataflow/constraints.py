@@ -137,7 +137,7 @@ def decode(data: bytes) -> Flow:
         rows, callers = array("i"), array("i")
         rows.frombytes(body[: 4 * n_rows])
         callers.frombytes(body[4 * n_rows :])
-        found = Flow(
+        flow = Flow(
             strings,
             nodes,
             [Function._make((*item[:5], tuple(Parameter(*p) for p in item[5]))) for item in functions],
@@ -147,13 +147,13 @@ def decode(data: bytes) -> Flow:
         )
         good = len(rows) == n_rows and len(callers) == n_callers and n_rows % 4 == 0 and strings[0] == ""
         good = good and all(type(text) is str for text in strings)
-        good = good and all(type(number) is int for item in found.functions for number in item[:5])
-        good = good and all(type(number) is int for item in found.functions for p in item.parameters for number in p)
+        good = good and all(type(number) is int for item in flow.functions for number in item[:5])
+        good = good and all(type(number) is int for item in flow.functions for p in item.parameters for number in p)
     except (zlib.error, struct.error, TypeError, KeyError, IndexError, RecursionError) as error:
         raise ValueError(f"not constraints: {error}") from error
     if not good:
         raise ValueError("the constraints are damaged: their parts do not fit together")
-    return found
+    return flow
 
 
 def _inflate(data: bytes) -> bytes:
@@ -256,9 +256,9 @@ class FlowBuilder:
 
     def scope(self, parent: Scope, function: int, owner: int = -1, hidden: bool = False) -> Scope:
         """Create a scope inside another scope."""
-        found = Scope(parent, function, owner, hidden)
-        self._scopes.append(found)
-        return found
+        scope = Scope(parent, function, owner, hidden)
+        self._scopes.append(scope)
+        return scope
 
     def use(self, scope: Scope, name: str) -> int:
         """The node of a variable that is read in a scope."""
@@ -302,11 +302,11 @@ class FlowBuilder:
 
     def either(self, *values: int) -> int:
         """A node that may hold any of several values; 0 if all are unknown."""
-        known = [value for value in values if value]
-        if len(known) < 2:
-            return known[0] if known else 0
+        nodes = [value for value in values if value]
+        if len(nodes) < 2:
+            return nodes[0] if nodes else 0
         target = self.node()
-        for value in known:
+        for value in nodes:
             self.copy(target, value)
         return target
 
@@ -349,22 +349,22 @@ class FlowBuilder:
         self.functions.append(Function(symbol, owner, flags, self.node(), self.node(), ()))
         return len(self.functions) - 1
 
-    def anonymous(self, around: int, line: int, end_line: int, span: tuple[int, int], flags: int = 0) -> int:
-        """Add an anonymous function and return its index; `around` is the index of the enclosing symbol, or -1."""
-        self.lambdas.append(Lambda(around, line, end_line))
+    def anonymous(self, enclosing: int, line: int, end_line: int, span: tuple[int, int], flags: int = 0) -> int:
+        """Add an anonymous function and return its index; `enclosing` is the index of the enclosing symbol, or -1."""
+        self.lambdas.append(Lambda(enclosing, line, end_line))
         self.spans.append(span)
         return self.function(-1 - len(self.lambdas), flags=flags)
 
     def parameter(self, function: int, node: int, name: str, kind: int = SINGLE) -> None:
         """Add a parameter to a function."""
-        known = self.functions[function]
+        entry = self.functions[function]
         added = Parameter(node, self.string(name), kind)
-        self.functions[function] = known._replace(parameters=(*known.parameters, added))
+        self.functions[function] = entry._replace(parameters=(*entry.parameters, added))
 
     def flag(self, function: int, flags: int) -> None:
         """Add flags to a function, which keeps its other flags."""
-        known = self.functions[function]
-        self.functions[function] = known._replace(flags=known.flags | flags)
+        entry = self.functions[function]
+        self.functions[function] = entry._replace(flags=entry.flags | flags)
 
     def finish(self) -> Flow:
         """The finished constraints; a name that a scope does not bind belongs to the innermost scope that binds it."""
@@ -373,11 +373,11 @@ class FlowBuilder:
             for name, node in scope.names.items():
                 if name in scope.bound:
                     continue
-                around = scope.parent
-                while around is not None and (around.hidden or name not in around.bound):
-                    around = around.parent
-                if around is not None:
-                    same[node] = around.names[name]
+                outer = scope.parent
+                while outer is not None and (outer.hidden or name not in outer.bound):
+                    outer = outer.parent
+                if outer is not None:
+                    same[node] = outer.names[name]
                 else:
                     self.row(FREE, node, self.string(name))
         for name in sorted(self.module.bound):

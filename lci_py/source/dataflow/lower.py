@@ -59,9 +59,9 @@ class Anonymous:
     def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
         """Sort the anonymous functions, given as spans (first byte, end); their indices are those in `spans`."""
         self._spans = spans
-        self._order = sorted(range(len(spans)), key=lambda place: (spans[place][0], -spans[place][1]))
-        self._starts = [spans[place][0] for place in self._order]
-        self._ends = [spans[place][1] for place in self._order]
+        self._order = sorted(range(len(spans)), key=lambda index: (spans[index][0], -spans[index][1]))
+        self._starts = [spans[index][0] for index in self._order]
+        self._ends = [spans[index][1] for index in self._order]
         self._outer: list[int] = []
         stack: list[int] = []
         for at in range(len(self._ends)):
@@ -69,7 +69,7 @@ class Anonymous:
                 stack.pop()
             self._outer.append(stack[-1] if stack else -1)
             stack.append(at)
-        self._ranks = {place: at for at, place in enumerate(self._order)}
+        self._ranks = {index: at for at, index in enumerate(self._order)}
 
     def at(self, byte: int) -> tuple[int, int]:
         """(Index, first byte) of the innermost anonymous function that contains a byte; (-1, -1) if none does."""
@@ -78,21 +78,21 @@ class Anonymous:
             at = self._outer[at]
         return (self._order[at], self._starts[at]) if at >= 0 else (-1, -1)
 
-    def caller(self, byte: int, named: int, starts: Mapping[int, int]) -> int:
+    def caller(self, byte: int, symbol: int, starts: Mapping[int, int]) -> int:
         """The caller of a call that starts at a byte, numbered as `Call.caller`.
 
         Args:
-            named: The index of the innermost enclosing definition.
+            symbol: The index of the innermost enclosing definition.
             starts: Maps each definition's index to its first byte.
         """
-        place, start = self.at(byte)
-        return -2 - place if place >= 0 and start > starts.get(named, -1) else named
+        index, start = self.at(byte)
+        return -2 - index if index >= 0 and start > starts.get(symbol, -1) else symbol
 
-    def end(self, place: int) -> int:
+    def end(self, index: int) -> int:
         """The end byte of an anonymous function."""
-        return self._spans[place][1]
+        return self._spans[index][1]
 
-    def outer(self, place: int) -> tuple[int, int]:
-        """(Index, first byte) of the anonymous function around the one with index `place`; (-1, -1) without any."""
-        at = self._outer[self._ranks[place]]
+    def outer(self, index: int) -> tuple[int, int]:
+        """(Index, first byte) of the anonymous function around the one with index `index`; (-1, -1) without any."""
+        at = self._outer[self._ranks[index]]
         return (self._order[at], self._starts[at]) if at >= 0 else (-1, -1)

@@ -101,7 +101,7 @@ class PythonFlow(PythonHints):
         """
         super().__init__(source)
         self._places = places
-        self._imports = {(i.line, i.module, i.name, i.alias): place for place, i in enumerate(imports)}
+        self._imports = {(i.line, i.module, i.name, i.alias): index for index, i in enumerate(imports)}
         self._scope: Scope = self.flow.module
         self._function = -1
         self._symbol = -1  # the symbol that code here belongs to
@@ -182,16 +182,16 @@ class PythonFlow(PythonHints):
         if self._followed:
             self.flow.implicit_call(self._scope, value, name, receiver.start_point[0] + 1)
 
-    def _accesses(self, receiver: Node | None, value: int, name: str, behind: str) -> None:
-        """Record that an attribute is read (`behind` is `()`) or set (`=`): a property calls its functions then."""
+    def _accesses(self, receiver: Node | None, value: int, name: str, suffix: str) -> None:
+        """Record that an attribute is read (`suffix` is `()`) or set (`=`): a property calls its functions then."""
         if receiver is None or receiver.type not in ASKED:
             return
         is_own = value != 0 and value == self._self
         if not is_own or name in self._functions:
-            self.flow.implicit.append(Implicit(name if behind == "()" else f"{name}=", receiver))
+            self.flow.implicit.append(Implicit(name if suffix == "()" else f"{name}=", receiver))
         # Plain fields and constants are no properties.
         if value and not name.isupper() and not (is_own and name in self._fields):
-            self._follow_call(receiver, value, name + behind)
+            self._follow_call(receiver, value, name + suffix)
 
     def _tested(self, node: Node | None) -> int:
         """Walk an expression used as a truth value, which calls its `__bool__`; returns the node of its value."""
@@ -256,27 +256,27 @@ class PythonFlow(PythonHints):
         text = self._text(name)
         flags = 0
         wraps = []
-        behind = ""
+        suffix = ""
         for decorator in decorators:
             inner = first_child(decorator)
-            known = _DECORATORS.get(self._text(inner).rpartition(".")[2], 0) if inner is not None else 0
-            flags |= known
-            accessor = "property" if known == PROPERTY else "setter"
+            flag = _DECORATORS.get(self._text(inner).rpartition(".")[2], 0) if inner is not None else 0
+            flags |= flag
+            accessor = "property" if flag == PROPERTY else "setter"
             symbol = self._places.get(name.start_byte, -1)
-            if known == PROPERTY or (inner is not None and self._text(inner).endswith(".setter")):
-                behind = "()" if known == PROPERTY else "="
+            if flag == PROPERTY or (inner is not None and self._text(inner).endswith(".setter")):
+                suffix = "()" if flag == PROPERTY else "="
                 if symbol >= 0:
                     flow.accessors.append((symbol, accessor))
-            elif not known and inner is not None:
+            elif not flag and inner is not None:
                 wraps.append((self._value(inner), inner.start_point[0] + 1))
         make = self._class_body if node.type == "class_definition" else self._function_body
         value = make(node, self._places.get(name.start_byte, -1), flags)
         for decorator_node, line in reversed(wraps):
             value = flow.call(self._scope, decorator_node, line, [(0, value)], DECORATOR)
         owner = self._scope.owner
-        if owner >= 0 and behind:
-            flow.row(MEMBER, owner, flow.string(text + behind), value)
-        if behind == "=":
+        if owner >= 0 and suffix:
+            flow.row(MEMBER, owner, flow.string(text + suffix), value)
+        if suffix == "=":
             return  # a setter: its name still means the getter
         target = flow.bind(self._scope, text)
         flow.copy(target, value)
@@ -286,34 +286,34 @@ class PythonFlow(PythonHints):
 
     def _class_body(self, node: Node, symbol: int, _flags: int) -> int:
         flow = self.flow
-        place = len(flow.classes)
+        class_index = len(flow.classes)
         flow.classes.append(symbol)
         before = self._scope, self._symbol, self._class, self._around
         self._around = symbol if symbol >= 0 else self._around
-        listed = node.child_by_field_name("superclasses")
-        listed_bases = children(listed) if listed else ()
+        superclasses = node.child_by_field_name("superclasses")
+        listed_bases = children(superclasses) if superclasses else ()
         bases = [self._value(generic_base(base)) for base in listed_bases if base.type != "keyword_argument"]
         for base in bases:
-            flow.row(BASE, place, base)
+            flow.row(BASE, class_index, base)
         # At the top level, the class is the caller of what its body calls.
         caller = flow.function(symbol) if self._function < 0 and symbol >= 0 else self._function
-        self._scope = flow.scope(self._scope, caller, owner=place, hidden=True)
+        self._scope = flow.scope(self._scope, caller, owner=class_index, hidden=True)
         self._symbol = symbol if symbol >= 0 else self._symbol
-        self._class = place
-        self._make_class(node, listed, bases)
+        self._class = class_index
+        self._make_class(node, superclasses, bases)
         body = node.child_by_field_name("body")
         if node.has_error:
             self._errors(node)
         if body is not None:
             self._block(body)
         self._scope, self._symbol, self._class, self._around = before
-        return flow.value(CLASS, place)
+        return flow.value(CLASS, class_index)
 
-    def _make_class(self, node: Node, listed: Node | None, bases: list[int]) -> None:
+    def _make_class(self, node: Node, superclasses: Node | None, bases: list[int]) -> None:
         """Record what a class statement calls: the metaclass of the class or of its bases, and `__init_subclass__`."""
         flow, line = self.flow, node.start_point[0] + 1
         called = [flow.load(base, name) for base in bases if base for name in (METACLASS, "__init_subclass__")]
-        for child in children(listed) if listed is not None else ():
+        for child in children(superclasses) if superclasses is not None else ():
             name = child.child_by_field_name("name") if child.type == "keyword_argument" else None
             if name is not None and self._text(name) == "metaclass":
                 called.append(self._value(child.child_by_field_name("value")))
@@ -329,10 +329,10 @@ class PythonFlow(PythonHints):
         else:
             line, end = node.start_point[0] + 1, node.end_point[0] + 1
             function = flow.anonymous(self._symbol, line, end, (node.start_byte, node.end_byte), flags)
-        around = self._around
-        self._around = symbol if symbol >= 0 else around
+        outer = self._around
+        self._around = symbol if symbol >= 0 else outer
         self._enter(node, function, symbol, method, flags)
-        self._around = around
+        self._around = outer
         return self._function_value(function)
 
     def _function_value(self, function: int) -> int:
@@ -378,9 +378,9 @@ class PythonFlow(PythonHints):
             self._block(body)
             return
         for child in children(body):
-            given = first_child(child) if child.type == "return_statement" else None
-            if given is not None and given.type in HINTS:
-                self._know(RESULT, "", VALUE_OF, given)
+            value = first_child(child) if child.type == "return_statement" else None
+            if value is not None and value.type in HINTS:
+                self._know(RESULT, "", VALUE_OF, value)
             self._visit(child)
 
     def _parameter(self, inner: Scope, function: int, node: Node) -> int:
@@ -424,9 +424,9 @@ class PythonFlow(PythonHints):
             if module_node is not None and child.start_byte == module_node.start_byte:
                 continue
             if child.type == "wildcard_import":
-                place = self._imports.get((line, module, "*", ""), -1)
-                if place >= 0:
-                    self.flow.row(STAR, place)
+                index = self._imports.get((line, module, "*", ""), -1)
+                if index >= 0:
+                    self.flow.row(STAR, index)
                 continue
             alias_node = child.child_by_field_name("alias") if child.type == "aliased_import" else None
             name_node = child.child_by_field_name("name") if child.type == "aliased_import" else child
@@ -434,12 +434,12 @@ class PythonFlow(PythonHints):
                 continue
             name, alias = self._text(name_node), self._text(alias_node) if alias_node is not None else ""
             key = (line, module, name, alias) if module_node is not None else (line, name, "", alias)
-            place = self._imports.get(key, -1)
+            index = self._imports.get(key, -1)
             bound = alias or (name if module_node is not None else name.partition(".")[0])
             head = int(module_node is None and not alias and "." in name)
             target = self.flow.bind(self._scope, bound)
-            if place >= 0:
-                self.flow.row(IMPORT, target, place, head)
+            if index >= 0:
+                self.flow.row(IMPORT, target, index, head)
             if (module or name) in _MODELLED or bound in self._bases:
                 self.flow.row(FREE, target, self.flow.string(f"{module}.{name}" if module else name))
 
@@ -458,18 +458,18 @@ class PythonFlow(PythonHints):
         value = node.child_by_field_name("value")
         if value is None:
             return
-        line, named = node.start_point[0] + 1, value.type == "as_pattern"
-        if named:
+        line, has_alias = node.start_point[0] + 1, value.type == "as_pattern"
+        if has_alias:
             self._know_alias(value, ENTERED)
-        entered = first_child(value) if named else value
+        entered = first_child(value) if has_alias else value
         later = asynchronous(node.parent.parent) if node.parent is not None else ""
         self._calls_on(entered, 0, f"__{later}enter__", f"__{later}exit__")
-        source, found = self._value(entered), 0
+        source, result = self._value(entered), 0
         for name in (f"__{later}exit__", f"__{later}enter__") if source else ():
-            found = self.flow.call(self._scope, self.flow.load(source, name), line, [])
-        alias = value.child_by_field_name("alias") if named else None
+            result = self.flow.call(self._scope, self.flow.load(source, name), line, [])
+        alias = value.child_by_field_name("alias") if has_alias else None
         if alias is not None and alias.named_child_count:
-            self._assign(first_child(alias), found)
+            self._assign(first_child(alias), result)
 
     def _alias(self, node: Node) -> int:
         """Handle `x as y` where it stands outside `with` and `except`, such as in `except*`."""
@@ -489,9 +489,9 @@ class PythonFlow(PythonHints):
                 self._know_alias(child)
                 source = self._value(first_child(child))
                 alias = child.child_by_field_name("alias")
-                made = self.flow.call(self._scope, 0, node.start_point[0] + 1, [])
+                instance = self.flow.call(self._scope, 0, node.start_point[0] + 1, [])
                 if alias is not None and alias.named_child_count and source:
-                    self._assign(first_child(alias), made)
+                    self._assign(first_child(alias), instance)
             else:
                 self._visit(child)
 
@@ -501,11 +501,11 @@ class PythonFlow(PythonHints):
             if node.type == "global_statement":
                 self._scope.outer[name] = self.flow.module
                 continue
-            around = self._scope.parent
-            while around is not None and (around.hidden or name not in around.bound):
-                around = around.parent
-            if around is not None:
-                self._scope.outer[name] = around
+            outer = self._scope.parent
+            while outer is not None and (outer.hidden or name not in outer.bound):
+                outer = outer.parent
+            if outer is not None:
+                self._scope.outer[name] = outer
 
     def _raise(self, node: Node) -> None:
         for number, child in enumerate(children(node)):
@@ -606,10 +606,10 @@ class PythonFlow(PythonHints):
         return value
 
     def _named_expression(self, node: Node) -> int:
-        name, given = node.child_by_field_name("name"), node.child_by_field_name("value")
-        if name is not None and name.type == "identifier" and given is not None:
-            self._know(LOCAL, self._text(name), VALUE_OF, given)
-        value = self._value(given)
+        name, right = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is not None and name.type == "identifier" and right is not None:
+            self._know(LOCAL, self._text(name), VALUE_OF, right)
+        value = self._value(right)
         self._assign(name, value)
         return value
 
@@ -647,12 +647,12 @@ class PythonFlow(PythonHints):
             callee = self._member(callee_node, name_node)
         else:
             callee = self._value(callee_node)
-        listed = node.child_by_field_name("arguments")
-        arguments = self._arguments(listed) if listed is not None else []
-        if callee_node.type == "identifier" and listed is not None:
+        argument_list = node.child_by_field_name("arguments")
+        arguments = self._arguments(argument_list) if argument_list is not None else []
+        if callee_node.type == "identifier" and argument_list is not None:
             name = self._text(callee_node)
             if name in CALLING:
-                self._calls_on(first_child(listed), 0, f"__{name}__")
+                self._calls_on(first_child(argument_list), 0, f"__{name}__")
             if self._scope.owner >= 0 and name in _DECORATORS and arguments:
                 return self._accessor(arguments, _DECORATORS[name])
         if len(arguments) == 2 and cast_type(node) is not None:
@@ -660,8 +660,8 @@ class PythonFlow(PythonHints):
         if len(arguments) == 2 and callee_node.text == b"isinstance" and all(value for _, value in arguments):
             self.flow.row(TYPED, arguments[0][1], arguments[1][1])  # its callers are elsewhere
         is_taken = name_node is not None and len(arguments) > 1 and self._text(name_node) in _TAKING
-        if is_taken and listed is not None and (wanted := attribute_name(listed, self._given)):
-            return self.flow.either(self.flow.load(arguments[0][1], wanted), *(value for _, value in arguments[2:]))
+        if is_taken and argument_list is not None and (attribute := attribute_name(argument_list, self._given)):
+            return self.flow.either(self.flow.load(arguments[0][1], attribute), *(value for _, value in arguments[2:]))
         line = (name_node or callee_node).start_point[0] + 1
         return self.flow.call(self._scope, callee, line, arguments)
 
@@ -678,13 +678,13 @@ class PythonFlow(PythonHints):
             self._setters[value] = setter
         return value
 
-    def _arguments(self, listed: Node) -> list[tuple[int, int]]:
+    def _arguments(self, argument_list: Node) -> list[tuple[int, int]]:
         """The arguments of a call, each as (position as in `FlowBuilder.call`, node)."""
-        if listed.type == "generator_expression":
-            return [(0, self._value(listed))]
+        if argument_list.type == "generator_expression":
+            return [(0, self._value(argument_list))]
         arguments: list[tuple[int, int]] = []
         position = 0
-        for child in children(listed):
+        for child in children(argument_list):
             kind = child.type
             if kind == "keyword_argument":
                 name = child.child_by_field_name("name")
@@ -718,29 +718,29 @@ class PythonFlow(PythonHints):
             self._follow_call(key, value, "__hash__")
 
     def _dictionary(self, node: Node) -> int:
-        made = 0
+        obj = 0
         for child in children(node):
             if child.type == "pair":
                 key = child.child_by_field_name("key")
                 self._value(key)
                 value = self._value(child.child_by_field_name("value"))
-                made = made or self.flow.value(NEW)
-                self.flow.put(made, self._key(key), value)
+                obj = obj or self.flow.value(NEW)
+                self.flow.put(obj, self._key(key), value)
             elif child.type == "dictionary_splat" and child.named_child_count:
                 value = self._value(first_child(child))
-                made = made or self.flow.value(NEW)
-                self.flow.copy(made, value)
-        return made or self.flow.value(NEW)
+                obj = obj or self.flow.value(NEW)
+                self.flow.copy(obj, value)
+        return obj or self.flow.value(NEW)
 
     def _list(self, node: Node) -> int:
-        made = self.flow.value(NEW)
+        obj = self.flow.value(NEW)
         for number, child in enumerate(children(node)):
             if child.type == "list_splat" and child.named_child_count:
                 source = self._value(first_child(child))
-                self.flow.put(made, "", self.flow.each(self._scope, source, child.start_point[0] + 1))
+                self.flow.put(obj, "", self.flow.each(self._scope, source, child.start_point[0] + 1))
             else:
-                self.flow.put(made, str(number), self._value(child))
-        return made
+                self.flow.put(obj, str(number), self._value(child))
+        return obj
 
     def _key(self, node: Node | None) -> str:
         """The source text of a key that is a constant string or integer; "" for any other key."""
@@ -759,22 +759,22 @@ class PythonFlow(PythonHints):
             elif child.type == "if_clause":
                 self._block(child)
         body = node.child_by_field_name("body")
-        made = self.flow.value(NEW)
+        obj = self.flow.value(NEW)
         if body is not None and body.type == "pair":
             self._value(body.child_by_field_name("key"))
-            self.flow.put(made, "", self._value(body.child_by_field_name("value")))
+            self.flow.put(obj, "", self._value(body.child_by_field_name("value")))
         else:
-            self.flow.put(made, "", self._value(body))
+            self.flow.put(obj, "", self._value(body))
         self._scope = before
-        return made
+        return obj
 
     def _either(self, node: Node) -> int:
         parts = list(children(node))
         tested = 1 if node.type == "conditional_expression" else 0
-        found = [(self._tested if number == tested else self._value)(part) for number, part in enumerate(parts)]
-        if tested and len(found) == 3:
-            found.pop(1)
-        return self.flow.either(*found)
+        values = [(self._tested if number == tested else self._value)(part) for number, part in enumerate(parts)]
+        if tested and len(values) == 3:
+            values.pop(1)
+        return self.flow.either(*values)
 
     def _not(self, node: Node) -> int:
         self._tested(node.child_by_field_name("argument"))
@@ -812,16 +812,18 @@ class PythonFlow(PythonHints):
 
     def _interpolation(self, node: Node) -> None:
         """Handle a value in an f-string, which calls the value's `__format__` or `__repr__`."""
-        shown = [child for child in children(node) if child.type == "type_conversion"]
+        conversions = [child for child in children(node) if child.type == "type_conversion"]
         for child in children(node):
             value = self._value(child)
-            self._follow_call(child, value, "__repr__" if shown and shown[0].text == b"!r" else "__format__")
+            self._follow_call(
+                child, value, "__repr__" if conversions and conversions[0].text == b"!r" else "__format__"
+            )
 
     def _inner(self, node: Node) -> int:
-        found = 0
+        value = 0
         for child in children(node):
-            found = self._value(child)
-        return found
+            value = self._value(child)
+        return value
 
     def _yield(self, node: Node) -> int:
         value = self._value(first_child(node))
@@ -860,9 +862,9 @@ class PythonFlow(PythonHints):
                 self._visit(child)
 
     def _assert(self, node: Node) -> None:
-        condition, around = first_child(node), node.parent
-        if condition is not None and condition.type == "call" and around is not None:
-            self._narrow(condition, node.end_byte, around.end_byte)
+        condition, block = first_child(node), node.parent
+        if condition is not None and condition.type == "call" and block is not None:
+            self._narrow(condition, node.end_byte, block.end_byte)
         self._block(node)
 
     def _case(self, node: Node) -> None:

@@ -62,8 +62,8 @@ class PythonHints:
             declared = cast_type(right)
         if declared is not None:
             self._know(role, name, TYPE_OF, declared)
-        elif right is not None and (one := operand_of(right)).type in (_ITERATED if role == LOCAL else HINTS):
-            self._know(role, name, VALUE_OF, one)
+        elif right is not None and (operand := operand_of(right)).type in (_ITERATED if role == LOCAL else HINTS):
+            self._know(role, name, VALUE_OF, operand)
 
     def _give_each(self, node: Node, left: Node, right: Node | None) -> None:
         """Record the hints of `a, b = …`: from the values at their positions, or from the elements of one value."""
@@ -76,10 +76,10 @@ class PythonHints:
                 if target.type == "identifier" and source.type not in HINTS:
                     self._know(LOCAL, self._text(target))
             return
-        known = right is not None and right.type in HINTS and not starred
+        has_hint = right is not None and right.type in HINTS and not starred
         for number, target in enumerate(targets):
             if target.type == "identifier":
-                self._know(LOCAL, self._text(target), f".{number}" if known else "", right if known else None)
+                self._know(LOCAL, self._text(target), f".{number}" if has_hint else "", right if has_hint else None)
 
     def _each_of(self, left: Node | None, right: Node | None) -> None:
         """Record that the names on the left are elements of the value on the right."""
@@ -102,22 +102,24 @@ class PythonHints:
             elif target.type == "identifier" and function == "items" and number == 1 and arguments:
                 self._know(LOCAL, self._text(target), f".values(){EACH_OF}", arguments[0])
             elif target.type == "identifier":
-                known = function not in ("enumerate", "zip", "items") and right.type in _ITERATED
-                self._know(LOCAL, self._text(target), f"{EACH_OF}.{number}" if known else "", right if known else None)
+                has_hint = function not in ("enumerate", "zip", "items") and right.type in _ITERATED
+                self._know(
+                    LOCAL, self._text(target), f"{EACH_OF}.{number}" if has_hint else "", right if has_hint else None
+                )
 
     def _call_parts(self, node: Node) -> tuple[str, list[Node]]:
         """(The name of a called function, its arguments); for `x.items()`, `x` is the argument. Else ("", [])."""
         function = node.child_by_field_name("function") if node.type == "call" else None
-        listed = node.child_by_field_name("arguments") if function is not None else None
-        if function is None or listed is None:
+        argument_list = node.child_by_field_name("arguments") if function is not None else None
+        if function is None or argument_list is None:
             return "", []
         if function.type == "attribute":
             name, obj = function.child_by_field_name("attribute"), function.child_by_field_name("object")
             items = name is not None and obj is not None and self._text(name) == "items"
             return ("items", [obj]) if items and obj is not None else ("", [])
-        if function.type != "identifier" or listed.type != "argument_list":
+        if function.type != "identifier" or argument_list.type != "argument_list":
             return "", []
-        return self._text(function), [child for child in children(listed) if child.type in _ITERATED]
+        return self._text(function), [child for child in children(argument_list) if child.type in _ITERATED]
 
     # --- narrowing ----------------------------------------------------------------------------------------------------
 
@@ -136,25 +138,30 @@ class PythonHints:
             self._narrow(condition, body.start_byte, body.end_byte)
         elif condition.type == "not_operator" and node.next_named_sibling is not None and leaves(body):
             inner = condition.child_by_field_name("argument")
-            around = node.parent
-            if inner is not None and inner.type == "call" and around is not None and node.type == "if_statement":
-                self._narrow(inner, node.end_byte, around.end_byte)
+            block = node.parent
+            if inner is not None and inner.type == "call" and block is not None and node.type == "if_statement":
+                self._narrow(inner, node.end_byte, block.end_byte)
 
     def _narrow(self, test: Node, start: int, end: int) -> None:
         """Record that a name has a type from byte `start` to `end`, if the test is `isinstance(name, type)`."""
-        function, listed = test.child_by_field_name("function"), test.child_by_field_name("arguments")
-        if function is None or listed is None or self._text(function) != "isinstance" or listed.named_child_count != 2:
+        function, arguments = test.child_by_field_name("function"), test.child_by_field_name("arguments")
+        if (
+            function is None
+            or arguments is None
+            or self._text(function) != "isinstance"
+            or arguments.named_child_count != 2
+        ):
             return
-        name, kind = listed.named_child(0), listed.named_child(1)
+        name, kind = arguments.named_child(0), arguments.named_child(1)
         if name is None or kind is None or name.type not in _NAMES:
             return
         kinds = list(children(kind)) if kind.type == "tuple" else [kind]
-        if kinds and all(one.type in _NAMES for one in kinds):
+        if kinds and all(type_.type in _NAMES for type_ in kinds):
             self._narrow_to(name, kinds, start, end)
 
     def _narrow_to(self, name: Node, kinds: Sequence[Node], start: int, end: int) -> None:
         text = "".join(self._text(name).split())
-        self.flow.narrowed.append((start, end, text, "|".join("".join(self._text(one).split()) for one in kinds)))
+        self.flow.narrowed.append((start, end, text, "|".join("".join(self._text(kind).split()) for kind in kinds)))
 
     def _know_case(self, node: Node) -> None:
         """Record the type `T` that `case T(…):` gives to the matched name, and `case T(…) as x:` to `x`."""
@@ -163,13 +170,15 @@ class PythonHints:
         inner = first_child(pattern) if pattern is not None and pattern.type == "case_pattern" else None
         if inner is not None and inner.type == "as_pattern":
             alias = inner.named_child(inner.named_child_count - 1)
-            held = first_child(inner)
-            inner = first_child(held) if held is not None and held.type == "case_pattern" else held
+            subpattern = first_child(inner)
+            inner = (
+                first_child(subpattern) if subpattern is not None and subpattern.type == "case_pattern" else subpattern
+            )
             kind = first_child(inner) if inner is not None and inner.type == "class_pattern" else None
             if alias is not None and alias.type == "identifier" and kind is not None:
                 self._know(LOCAL, self._text(alias), TYPE_OF, kind)
         kind = first_child(inner) if inner is not None and inner.type == "class_pattern" else None
-        around = node.parent.parent if node.parent is not None else None
-        subject = around.child_by_field_name("subject") if around is not None else None
+        statement = node.parent.parent if node.parent is not None else None
+        subject = statement.child_by_field_name("subject") if statement is not None else None
         if kind is not None and body is not None and subject is not None and subject.type in _NAMES:
             self._narrow_to(subject, [kind], body.start_byte, body.end_byte)

@@ -72,8 +72,8 @@ def comparison_methods(node: Node) -> Iterator[tuple[str, Node]]:
     name = ""
     for child in node.children:
         if not child.is_named:
-            known = _OPERATORS.get(child.type)
-            name = f"__{known}__" if known else "__contains__" if child.type in ("in", "not in") else ""
+            word = _OPERATORS.get(child.type)
+            name = f"__{word}__" if word else "__contains__" if child.type in ("in", "not in") else ""
             continue
         operand = child if name == "__contains__" else before
         if name and operand is not None:
@@ -81,46 +81,46 @@ def comparison_methods(node: Node) -> Iterator[tuple[str, Node]]:
         before, name = child, ""
 
 
-def attribute_name(listed: Node, given: Mapping[str, Node]) -> str:
+def attribute_name(argument_list: Node, values: Mapping[str, Node]) -> str:
     """The attribute name that `getattr(x, name)` takes, with `*` for a computed part: `visit_*` for `f"visit_{kind}"`.
 
     If no part of the name is constant: `ANY_NAME` if the object is `self`, else "".
 
     Args:
-        listed: The node of the argument list.
-        given: Maps the function's locals to their values.
+        argument_list: The node of the argument list.
+        values: Maps the function's locals to their values.
     """
-    arguments = [child for child in listed.named_children if child.type != "comment"]
+    arguments = [child for child in argument_list.named_children if child.type != "comment"]
     if len(arguments) < 2:
         return ""
-    name = _pattern(arguments[1], given)
+    name = _pattern(arguments[1], values)
     if name.replace("*", "").isidentifier():
         return name if "*" not in name or len(name) > _LEAST else ""
     return ANY_NAME if name == "*" and arguments[0].text == b"self" else ""
 
 
-def _pattern(node: Node, given: Mapping[str, Node], depth: int = 3) -> str:
+def _pattern(node: Node, values: Mapping[str, Node], depth: int = 3) -> str:
     """The glob for the possible values of a string expression, with `*` for each computed part."""
     if node.type == "string":
         parts = [child for child in node.named_children if child.type not in ("string_start", "string_end")]
         return "".join((child.text or b"").decode() if child.type == "string_content" else "*" for child in parts)
     if node.type == "identifier" and depth:
-        value = given.get((node.text or b"").decode())
-        return _pattern(value, given, depth - 1) if value is not None else "*"
+        value = values.get((node.text or b"").decode())
+        return _pattern(value, values, depth - 1) if value is not None else "*"
     if node.type == "call":
-        return _of_text_method(node, given, depth)
+        return _of_text_method(node, values, depth)
     operator = node.child_by_field_name("operator")
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if node.type != "binary_operator" or operator is None or left is None or right is None:
         return "*"
     if operator.type == "%":
-        return _pattern(left, given, depth).replace("%s", "*")
+        return _pattern(left, values, depth).replace("%s", "*")
     if operator.type != "+":
         return "*"
-    return f"{_pattern(left, given, depth)}{_pattern(right, given, depth)}".replace("**", "*")
+    return f"{_pattern(left, values, depth)}{_pattern(right, values, depth)}".replace("**", "*")
 
 
-def _of_text_method(call: Node, given: Mapping[str, Node], depth: int) -> str:
+def _of_text_method(call: Node, values: Mapping[str, Node], depth: int) -> str:
     """The glob for the result of a string's method: `visit_*` for `"visit_{}".format(kind).lower()`."""
     function = call.child_by_field_name("function")
     of, name = (
@@ -128,7 +128,7 @@ def _of_text_method(call: Node, given: Mapping[str, Node], depth: int) -> str:
     )
     if of is None or name is None or not depth:
         return "*"
-    before = _pattern(of, given, depth - 1)
+    before = _pattern(of, values, depth - 1)
     if name.text == b"format":
         return _HOLE.sub("*", before)
     return getattr(before, (name.text or b"").decode())() if name.text in (b"lower", b"upper", b"strip") else "*"
@@ -147,8 +147,8 @@ def operand_of(node: Node) -> Node:
         del parts[1]
     elif operator is None or operator.type != "or":
         return node
-    known = [part for part in parts if part.type not in _EMPTY]
-    return known[0] if len(known) == 1 else node
+    candidates = [part for part in parts if part.type not in _EMPTY]
+    return candidates[0] if len(candidates) == 1 else node
 
 
 def generic_base(base: Node) -> Node:
@@ -172,7 +172,7 @@ def types_of(text: str) -> list[str]:
 
 def cast_type(call: Node) -> Node | None:
     """The node of the type `T` in `cast(T, x)`; None for other calls."""
-    function, listed = call.child_by_field_name("function"), call.child_by_field_name("arguments")
-    if function is None or listed is None or listed.named_child_count != 2 or function.text not in CASTS:
+    function, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+    if function is None or arguments is None or arguments.named_child_count != 2 or function.text not in CASTS:
         return None
-    return first_child(listed)
+    return first_child(arguments)

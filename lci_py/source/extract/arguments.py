@@ -81,7 +81,7 @@ def arguments(language: str, captured: Captures, call: Node, callee: Node) -> tu
 
 
 def _argument_text(language: str, captured: Captures, call: Node) -> str:
-    found: list[str] = []
+    texts: list[str] = []
     group = _group(language, call)
     is_cpp = has_rule(language, "templates")
     for child in group.named_children if group is not None else ():
@@ -98,17 +98,17 @@ def _argument_text(language: str, captured: Captures, call: Node) -> str:
             if value is not None and value.type == "declaration_expression":
                 declared = value.child_by_field_name("type")
                 plain = declared is not None and declared.type != "implicit_type"
-                found.append(name + (KNOWN + _type(declared) if declared is not None and plain else UNKNOWN))
+                texts.append(name + (KNOWN + _type(declared) if declared is not None and plain else UNKNOWN))
                 continue
         if is_cpp:
-            found.append(_cpp_argument(captured, child))
+            texts.append(_cpp_argument(captured, child))
         else:
-            found.append(name + (_argument(captured, value) if value is not None else UNKNOWN))
-    if has_rule(language, "trailing_lambdas") and (around := _trailing(captured, call)) is not None:
-        found.append(_function(around))
-    if len(found) > _MOST or found.count(UNKNOWN) == len(found):
+            texts.append(name + (_argument(captured, value) if value is not None else UNKNOWN))
+    if has_rule(language, "trailing_lambdas") and (closure := _trailing(captured, call)) is not None:
+        texts.append(_function(closure))
+    if len(texts) > _MOST or texts.count(UNKNOWN) == len(texts):
         return ""
-    return SEPARATOR.join(found)
+    return SEPARATOR.join(texts)
 
 
 def _labels(captured: Captures, call: Node) -> str:
@@ -117,14 +117,14 @@ def _labels(captured: Captures, call: Node) -> str:
     group = suffix.named_children[0] if suffix is not None and suffix.named_child_count else None
     if group is None or group.type != "value_arguments":
         return ""
-    found: list[str] = []
+    labels: list[str] = []
     for child in group.named_children:
         if child.type == "value_argument":
             label = child.child_by_field_name("name")
-            found.append(f"{captured.text(label) if label is not None else NO_LABEL}={UNKNOWN}")
+            labels.append(f"{captured.text(label) if label is not None else NO_LABEL}={UNKNOWN}")
     closures = sum(child.type == "lambda_literal" for child in (suffix.named_children if suffix is not None else ()))
-    found += [UNKNOWN] * closures
-    return SEPARATOR.join(found) if len(found) <= _MOST else ""
+    labels += [UNKNOWN] * closures
+    return SEPARATOR.join(labels) if len(labels) <= _MOST else ""
 
 
 def _group(language: str, call: Node) -> Node | None:
@@ -136,8 +136,8 @@ def _group(language: str, call: Node) -> Node | None:
         declarator = call.child_by_field_name("declarator")
         value = declarator.child_by_field_name("value") if declarator is not None else None
         return value if value is not None and value.type == "argument_list" else None
-    found = call.child_by_field_name("arguments")
-    return found or next((child for child in call.named_children if child.type == "argument_list"), None)
+    group = call.child_by_field_name("arguments")
+    return group or next((child for child in call.named_children if child.type == "argument_list"), None)
 
 
 def _trailing(captured: Captures, call: Node) -> Node | None:
@@ -145,9 +145,9 @@ def _trailing(captured: Captures, call: Node) -> Node | None:
     end = call.end_byte
     if captured.source[end - 1 : end] != b"}" and _ALONE.match(captured.source, end):
         return None  # the parent of a node is looked for from the root
-    around = call.parent
-    outer = around is not None and around.type == "call_expression" and around.named_children[0].id == call.id
-    for node in (call, around) if outer and around is not None else (call,):
+    parent = call.parent
+    outer = parent is not None and parent.type == "call_expression" and parent.named_children[0].id == call.id
+    for node in (call, parent) if outer and parent is not None else (call,):
         for child in node.named_children:
             if child.type == "annotated_lambda" and child.named_child_count:
                 return child.named_children[-1]
@@ -168,8 +168,8 @@ def _argument(captured: Captures, node: Node) -> str:
         return _function(node)
     if kind in _REFERENCES:
         return REFERENCE
-    found = _literal_type(captured, node)
-    return KNOWN + found if found else UNKNOWN
+    type_ = _literal_type(captured, node)
+    return KNOWN + type_ if type_ else UNKNOWN
 
 
 def _cpp_argument(captured: Captures, node: Node) -> str:
@@ -243,7 +243,7 @@ def _of_operator(captured: Captures, node: Node, depth: int) -> str:
     types.append(_literal_type(captured, current, depth - 1) if current is not None else "")
     if types[-1] == "String":
         return "String"
-    return max(types, key=_SIZES.index) if all(one in _SIZES for one in types) else ""
+    return max(types, key=_SIZES.index) if all(item in _SIZES for item in types) else ""
 
 
 def _function(node: Node) -> str:
@@ -261,24 +261,24 @@ def type_parameters(language: str, nodes: Sequence[Node], symbols: Sequence[Symb
     """For each generic type of a file, a hint with the names of its type parameters."""
     if not has_rule(language, "generic"):
         return
-    for place, symbol in enumerate(symbols):
-        group = _list(nodes[place], "type_parameters", "type_parameter_list") if symbol.kind in TYPE_KINDS else None
+    for index, symbol in enumerate(symbols):
+        group = _list(nodes[index], "type_parameters", "type_parameter_list") if symbol.kind in TYPE_KINDS else None
         if group is not None:
             names = [_NAME.search(_text(child)) for child in group.named_children if "parameter" in child.type]
-            found = [name.group() for name in names if name is not None]
-            if found and len(found) == len(names):
-                yield TypeHint(TYPE_PARAMETERS, place, "", ",".join(found), (), place)
+            variables = [name.group() for name in names if name is not None]
+            if variables and len(variables) == len(names):
+                yield TypeHint(TYPE_PARAMETERS, index, "", ",".join(variables), (), index)
 
 
 def unnamed_owners(language: str, nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[TypeHint]:
     """For each method of an anonymous class, a hint at the type of `this`: `Base` in `new Base() {…}`."""
-    for place, symbol in enumerate(symbols if has_rule(language, "inside_methods") else ()):
+    for index, symbol in enumerate(symbols if has_rule(language, "inside_methods") else ()):
         if symbol.kind == "method" and (symbol.parent < 0 or symbols[symbol.parent].kind not in TYPE_KINDS):
-            body = nodes[place].parent
-            made = body.parent if body is not None else None
-            base = made.child_by_field_name("type") if made is not None else None
-            if base is not None and made is not None and made.type == "object_creation_expression":
-                yield TypeHint(DECLARED, place, "this", _SPACE.sub("", _text(base)), (), symbol.parent)
+            body = nodes[index].parent
+            expression = body.parent if body is not None else None
+            base = expression.child_by_field_name("type") if expression is not None else None
+            if base is not None and expression is not None and expression.type == "object_creation_expression":
+                yield TypeHint(DECLARED, index, "this", _SPACE.sub("", _text(base)), (), symbol.parent)
 
 
 def base_arguments(language: str, captured: Captures, bases: Iterable[tuple[int, Node]]) -> Iterator[TypeHint]:
@@ -318,78 +318,78 @@ def parameter_types(
         yield from _generic_parameters(nodes, symbols)
     counts = Counter((symbol.parent, symbol.name) for symbol in symbols if symbol.kind in FUNCTION_KINDS)
     constructors = {symbol.parent for symbol in symbols if symbol.kind == "constructor"}
-    known: dict[int, dict[str, str]] = {-1: {}}
+    bounds: dict[int, dict[str, str]] = {-1: {}}
     extensible = has_rule(language, "extension_methods")
-    for place, symbol in enumerate(symbols):
+    for index, symbol in enumerate(symbols):
         if symbol.arity <= 0:
             continue
         kind = symbol.kind
         if kind in FUNCTION_KINDS:
-            wanted = counts[symbol.parent, symbol.name] > 1 or symbol.parent in derived
-            wanted = wanted or (kind == "constructor" and symbols[symbol.parent].arity > 0)
-            wanted = wanted or (extensible and "this " in symbol.signature)
+            is_needed = counts[symbol.parent, symbol.name] > 1 or symbol.parent in derived
+            is_needed = is_needed or (kind == "constructor" and symbols[symbol.parent].arity > 0)
+            is_needed = is_needed or (extensible and "this " in symbol.signature)
         else:  # its head lists the parameters of a constructor
-            wanted = kind in TYPE_KINDS and place in constructors
+            is_needed = kind in TYPE_KINDS and index in constructors
         if has_rule(language, "labels"):
-            text = SEPARATOR.join(_parameter_labels(nodes[place])) if wanted else ""
+            text = SEPARATOR.join(_parameter_labels(nodes[index])) if is_needed else ""
         else:
-            variables = _variables(language, place, symbols, nodes, known) if wanted else {}
+            variables = _variables(language, index, symbols, nodes, bounds) if is_needed else {}
             names = has_rule(language, "named_arguments")
-            text = SEPARATOR.join(_parameter_texts(nodes[place], variables, names=names)) if wanted else ""
+            text = SEPARATOR.join(_parameter_texts(nodes[index], variables, names=names)) if is_needed else ""
         if text:
-            yield TypeHint(TAKES, place, "", text, (), place)
+            yield TypeHint(TAKES, index, "", text, (), index)
 
 
 def _generic_parameters(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[TypeHint]:
     """For each parameter of a generic type, a hint under its position (`->0`): callers may pass a lambda for it."""
-    for place, symbol in enumerate(symbols):
-        wanted = symbol.kind in FUNCTION_KINDS and symbol.arity != 0 and "<" in symbol.signature
-        group = nodes[place].child_by_field_name("parameters") if wanted else None
+    for index, symbol in enumerate(symbols):
+        is_generic = symbol.kind in FUNCTION_KINDS and symbol.arity != 0 and "<" in symbol.signature
+        group = nodes[index].child_by_field_name("parameters") if is_generic else None
         for number, node in enumerate(group.named_children if group is not None else ()):
             type_ = node.child_by_field_name("type")
             if type_ is not None and type_.type == "generic_type":
                 text = type_text(_text(type_))
                 if isinstance(text, str) and text.partition("<")[0] not in _NO_FUNCTIONS:
-                    yield TypeHint(DECLARED, place, f"{FUNCTION}{number}", text, (), place)
+                    yield TypeHint(DECLARED, index, f"{FUNCTION}{number}", text, (), index)
 
 
 def _taken_in_cpp(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[TypeHint]:
     """Hints with the parameters of C++ functions that have overloads in the file, and of constructors."""
     counts = Counter(symbol.name for symbol in symbols if symbol.kind in FUNCTION_KINDS)
-    for place, symbol in enumerate(symbols):
+    for index, symbol in enumerate(symbols):
         kind = symbol.kind
         if kind in FUNCTION_KINDS and symbol.arity > 0 and (counts[symbol.name] > 1 or kind == "constructor"):
-            text = cpp_arguments.parameter_types(nodes[place])
+            text = cpp_arguments.parameter_types(nodes[index])
             if text:
-                yield TypeHint(TAKES, place, "", text, (), place)
+                yield TypeHint(TAKES, index, "", text, (), index)
 
 
 def _variables(
-    language: str, place: int, symbols: Sequence[Symbol], nodes: Sequence[Node], known: dict[int, dict[str, str]]
+    language: str, index: int, symbols: Sequence[Symbol], nodes: Sequence[Node], cache: dict[int, dict[str, str]]
 ) -> dict[str, str]:
-    """Maps each type parameter that is visible in a definition to its bound; `known` is a cache."""
+    """Maps each type parameter that is visible in a definition to its bound; `cache` has those of earlier calls."""
     inner: list[int] = []
-    while place not in known:
-        inner.append(place)
-        place = symbols[place].parent
-    found = known[place]
-    for one in reversed(inner):
+    while index not in cache:
+        inner.append(index)
+        index = symbols[index].parent
+    bounds = cache[index]
+    for at in reversed(inner):
         own: dict[str, str] = {}
-        group = _list(nodes[one], "type_parameters", "type_parameter_list")
+        group = _list(nodes[at], "type_parameters", "type_parameter_list")
         for node in group.named_children if group is not None else ():
             if node.type == "type_parameter" and node.named_child_count:
                 name, *bound = node.named_children
                 if bound and bound[0].type == "type_bound" and bound[0].named_child_count:
                     bound = bound[0].named_children
                 own.setdefault(_text(name), _type(bound[0]) if bound else str(table_of(language)["top_type"]))
-        for clause in nodes[one].named_children if own else ():
+        for clause in nodes[at].named_children if own else ():
             if clause.type == "type_parameter_constraints_clause":  # where T : IShape
                 types = [part.child_by_field_name("type") for part in clause.named_children[1:]]
                 own.update(
                     {_text(clause.named_children[0]): _type(type_) for type_ in types[::-1] if type_ is not None}
                 )
-        found = known[one] = {**found, **own} if own else found
-    return found
+        bounds = cache[at] = {**bounds, **own} if own else bounds
+    return bounds
 
 
 def _list(node: Node, *kinds: str) -> Node | None:

@@ -112,8 +112,8 @@ def _paint(symbols: list[Symbol], lines: list[str], starts: list[int]) -> list[i
         size = _size(starts, outer.first_line, min(outer.end_line, len(lines))) if outer else 0
         if _owns_chunks(symbol, symbols, size):
             first, last = symbol.first_line - 1, min(symbol.end_line, len(lines))
-            around = owners[symbol.line - 1]
-            if symbol.kind in _APART and (around < 0 or symbols[around].line < symbol.line):
+            enclosing = owners[symbol.line - 1]
+            if symbol.kind in _APART and (enclosing < 0 or symbols[enclosing].line < symbol.line):
                 last = _comments_after(symbol.line, last, lines, owners)
             owners[first:last] = [index] * (last - first)
     seen = set(owners)
@@ -130,9 +130,9 @@ def _paint(symbols: list[Symbol], lines: list[str], starts: list[int]) -> list[i
 
 def _comments_after(line: int, last: int, lines: list[str], owners: list[int]) -> int:
     """The last line of the comments that follow a definition and are indented like its body."""
-    margin, around = _margin(lines[line - 1]), owners[line - 1]
+    margin, owner = _margin(lines[line - 1]), owners[line - 1]
     for number in range(last + 1, len(lines) + 1):
-        if owners[number - 1] != around:
+        if owners[number - 1] != owner:
             break
         if lines[number - 1].strip():
             if _margin(lines[number - 1]) <= margin:
@@ -169,7 +169,7 @@ def _settle(
     def give(owner: int, first: int, last: int) -> None:
         runs.setdefault(owner, []).append((first, last))
 
-    kept: list[tuple[int, int]] = []
+    remaining: list[tuple[int, int]] = []
     for start, stop in blocks:
         before = owners[start - 2] if start > 1 else _BLOCK
         after = owners[stop] if stop < len(owners) else _BLOCK
@@ -201,8 +201,8 @@ def _settle(
         elif alone.get((first, last), -1) >= 0:
             give(alone[first, last], first, last)
         else:
-            kept.append((first, last))
-    blocks[:] = kept
+            remaining.append((first, last))
+    blocks[:] = remaining
 
 
 def _described_function(
@@ -218,13 +218,13 @@ def _described_function(
     others = sum(first <= symbol.line <= last for symbol in symbols) > len(own)
     if others or any(_DIRECTIVE.match(line) for line in lines[first - 1 : last]):
         return _BLOCK
-    named = re.compile(rf"\b(?:{'|'.join(re.escape(name) for name in {symbol.name for symbol in own})})\b")
-    used: dict[int, set[str]] = {}
+    pattern = re.compile(rf"\b(?:{'|'.join(re.escape(name) for name in {symbol.name for symbol in own})})\b")
+    uses: dict[int, set[str]] = {}
     for line, owner in zip(lines[last:], owners[last:], strict=True):
         if owner >= 0 and symbols[owner].kind in FUNCTION_KINDS:
-            used.setdefault(owner, set()).update(named.findall(line))
-    best = max(used, key=lambda owner: len(used[owner]), default=_BLOCK)  # of equal ones the first
-    return best if best >= 0 and 2 * len(used[best]) >= len({symbol.name for symbol in own}) else _BLOCK
+            uses.setdefault(owner, set()).update(pattern.findall(line))
+    best = max(uses, key=lambda owner: len(uses[owner]), default=_BLOCK)  # of equal ones the first
+    return best if best >= 0 and 2 * len(uses[best]) >= len({symbol.name for symbol in own}) else _BLOCK
 
 
 def _trim(first: int, last: int, lines: list[str]) -> tuple[int, int]:
@@ -294,8 +294,8 @@ def _pieces(
     """Cut an owner's lines (`parts`) into chunks of about `MAX_CHARS`; `depths` is called only for large owners."""
     trimmed = [_trim(first, last, lines) for first, last in sorted(parts)]
     trimmed = [(first, last) for first, last in trimmed if first <= last]
-    left = sum(_size(starts, first, last) for first, last in trimmed)
-    if left <= MAX_CHARS:
+    remaining = sum(_size(starts, first, last) for first, last in trimmed)
+    if remaining <= MAX_CHARS:
         text = "\n".join(["\n".join(lines[first - 1 : last]) for first, last in trimmed])
         return _chunk(owner, trimmed[0][0], trimmed[-1][1], text, extra) if trimmed else []
     numbers = [number for first, last in trimmed for number in range(first, last + 1)]
@@ -303,11 +303,11 @@ def _pieces(
     chunks: list[Chunk] = []
     start = 0
     while start < len(numbers):
-        end = _cut(numbers, start, lines, breaks, left)
+        end = _cut(numbers, start, lines, breaks, remaining)
         if numbers[end - 1] - numbers[start] == end - start - 1:
-            left -= _size(starts, numbers[start], numbers[end - 1])
+            remaining -= _size(starts, numbers[start], numbers[end - 1])
         else:
-            left -= sum(len(lines[number - 1]) + 1 for number in numbers[start:end])
+            remaining -= sum(len(lines[number - 1]) + 1 for number in numbers[start:end])
         last = end
         while last > start and not lines[numbers[last - 1] - 1].strip():
             last -= 1
@@ -324,28 +324,28 @@ def _chunk(owner: int, first: int, last: int, text: str, extra: str) -> list[Chu
     return [Chunk(owner, first, last, f"{text}\n{extra}" if extra else text)]
 
 
-def _cut(numbers: list[int], start: int, lines: list[str], depths: dict[int, int], left: int) -> int:
+def _cut(numbers: list[int], start: int, lines: list[str], depths: dict[int, int], remaining: int) -> int:
     """The index in `numbers` where the piece from `start` ends: the outermost statement boundary in its second half.
 
-    `left` is the number of characters from `start` on. The last piece gets at least `_MIN_TAIL` characters.
+    `remaining` is the number of characters from `start` on. The last piece gets at least `_MIN_TAIL` characters.
     """
-    if left <= MAX_CHARS:
+    if remaining <= MAX_CHARS:
         return len(numbers)
-    room = min(MAX_CHARS, left - _MIN_TAIL)
+    room = min(MAX_CHARS, remaining - _MIN_TAIL)
     size, end = 0, start
     while end < len(numbers) and (size + len(lines[numbers[end] - 1]) < room or end == start):
         size += len(lines[numbers[end] - 1]) + 1
         end += 1
     if end == len(numbers):
         return end
-    best, least = end, 1 << 30
+    best, best_rank = end, 1 << 30
     for index in range(end, start + max(1, (end - start) // 2) - 1, -1):
         number = numbers[index]
         rank = 2 * depths.get(number, 1000)
-        if rank <= least:
+        if rank <= best_rank:
             rank -= not lines[number - 2].strip()
-            if rank < least:
-                best, least = index, rank
+            if rank < best_rank:
+                best, best_rank = index, rank
                 if rank < 0:
                     break  # no boundary is better than a blank line of the outermost level
     return best
@@ -360,8 +360,8 @@ def _break_depths(node: Node, row: Callable[[int], int]) -> dict[int, int]:
         for child in current.children:
             if child.is_named:
                 line = row(child.start_byte) + 1
-                known = depths.get(line)
-                depths[line] = depth if known is None else min(known, depth)
+                earlier = depths.get(line)
+                depths[line] = depth if earlier is None else min(earlier, depth)
             if child.end_byte - child.start_byte > MAX_CHARS // 2:
                 stack.append((child, depth + 1))
     return depths

@@ -155,19 +155,19 @@ def methods_with_defaults(body: bytes) -> Iterator[tuple[str, int, list[str]]]:
         if name is None:
             continue
         parameters = _parameters(part[opening + 1 : closing].decode("utf-8", "replace"))
-        least = next((place for place, one in enumerate(parameters) if "=" in one), len(parameters))
-        yield name.group(1).decode(), least, [_declared_type(one) for one in parameters]
+        required = next((index for index, parameter in enumerate(parameters) if "=" in parameter), len(parameters))
+        yield name.group(1).decode(), required, [_declared_type(parameter) for parameter in parameters]
 
 
 def _parameters(text: str) -> list[str]:
-    found, depth, start = [], 0, 0
+    parameters, depth, start = [], 0, 0
     for match in _SIGNS.finditer(text):
         sign = match.group()
         depth += (sign in "<(") - (sign in ">)")
         if sign == "," and not depth:
-            found.append(text[start : match.start()])
+            parameters.append(text[start : match.start()])
             start = match.end()
-    return [*found, text[start:]]
+    return [*parameters, text[start:]]
 
 
 def _declared_type(parameter: str) -> str:
@@ -179,17 +179,17 @@ def _declared_type(parameter: str) -> str:
     words = _NAME.findall(_QUALIFIERS.sub(" ", parameter.partition("<")[0]))
     if not words:
         return UNKNOWN
-    count = next((place for place, word in enumerate(words) if word not in _BUILTIN), len(words))
+    count = next((index for index, word in enumerate(words) if word not in _BUILTIN), len(words))
     after = parameter.rpartition(">")[2]
     name = "".join(words[: max(count, 1)]).lstrip(":")
     return name + "*" * min(after.count("*") + after.count("["), 3)
 
 
-def agree(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether the types `one` of a declaration fit the types `other` of a definition: same number, same names."""
-    return len(one) == len(other) and all(
+def agree(declaration: Sequence[str], definition: Sequence[str]) -> bool:
+    """Whether the parameter types of a declaration fit those of a definition: same number, same names."""
+    return len(declaration) == len(definition) and all(
         a.rpartition(":")[2] == b.rpartition(":")[2] or UNKNOWN in (a, b) or DEDUCED in b
-        for a, b in zip(one, other, strict=True)
+        for a, b in zip(declaration, definition, strict=True)
     )
 
 
@@ -219,13 +219,13 @@ def parameter_types(node: Node) -> str:
 def _types_of_parameters(parameters: bytes, template: bytes, owned: bool) -> str:
     text = _COMMENT.sub(" ", parameters.decode("utf-8", "replace"))[1:-1]
     variables = frozenset(_VARIABLE.findall(template.decode("utf-8", "replace"))) if template else frozenset[str]()
-    found: list[str] = []
-    for one in _parameters(text):
-        type_ = f"{UNKNOWN}..." if one.strip() == "..." else _declared_type(one)
+    types: list[str] = []
+    for parameter in _parameters(text):
+        type_ = f"{UNKNOWN}..." if parameter.strip() == "..." else _declared_type(parameter)
         name = type_.rstrip("*")
-        if "..." in one and name != UNKNOWN:
+        if "..." in parameter and name != UNKNOWN:
             type_ = f"{DEDUCED}..."
         elif name in variables or name == DEDUCED:
             type_ = UNKNOWN if owned else DEDUCED + type_[len(name) :]
-        found.append(type_)
-    return (TEMPLATE if template and not owned else "") + _SEPARATOR.join(found)
+        types.append(type_)
+    return (TEMPLATE if template and not owned else "") + _SEPARATOR.join(types)

@@ -27,13 +27,13 @@ def prefix(captured: Captures, row: int) -> tuple[int, list[Node], list[Node]]:
     """The comments and attributes right above the definition at `row` (from 0): (first row, comments, attributes)."""
     comments: list[Node] = []
     attributes: list[Node] = []
-    found = captured.prefixes.get(row)  # an attribute or decorator on the definition's own first line
-    if found is not None and found[0] < row:
-        row = found[0]
-        attributes.append(found[1])
-    known = captured.prefixes
-    while (found := known.get(row - 1) or (_doc_block(captured, row) if row - 2 in known else None)) is not None:
-        first, node, text = found
+    entry = captured.prefixes.get(row)  # an attribute or decorator on the definition's own first line
+    if entry is not None and entry[0] < row:
+        row = entry[0]
+        attributes.append(entry[1])
+    by_row = captured.prefixes
+    while (entry := by_row.get(row - 1) or (_doc_block(captured, row) if row - 2 in by_row else None)) is not None:
+        first, node, text = entry
         line_start = captured.source.rfind(b"\n", 0, node.start_byte) + 1
         line_end = captured.source.find(b"\n", node.end_byte - 1)
         rest = captured.source[node.end_byte : line_end] if line_end >= 0 else b""
@@ -56,11 +56,11 @@ def _is_code(rest: bytes) -> bool:
 
 def _doc_block(captured: Captures, row: int) -> tuple[int, Node, Node | None] | None:
     """The `/** */` comment above a definition and one blank line, as in `prefixes`; None without such a comment."""
-    found = captured.prefixes[row - 2]
-    if not captured.source.startswith(b"/**", found[1].start_byte):
+    entry = captured.prefixes[row - 2]
+    if not captured.source.startswith(b"/**", entry[1].start_byte):
         return None
-    gap = captured.source[found[1].end_byte : found[1].end_byte + 200].split(b"\n", 2)
-    return found if len(gap) > 2 and not gap[0].strip() and not gap[1].strip() else None
+    gap = captured.source[entry[1].end_byte : entry[1].end_byte + 200].split(b"\n", 2)
+    return entry if len(gap) > 2 and not gap[0].strip() and not gap[1].strip() else None
 
 
 def signature(captured: Captures, entity: Entity) -> str:
@@ -88,14 +88,14 @@ def _with_attributes(captured: Captures, start: int) -> int:
     return start if captured.parsed[line:start].strip() or not lead.strip() else start - len(lead.lstrip())
 
 
-def clean_doc(text: str, is_string: bool, marks: re.Pattern[str] | None = None, most: int | None = MAX_DOC) -> str:
-    """A docstring or comment without quotes and comment marks, cut after `most` characters.
+def clean_doc(text: str, is_string: bool, marks: re.Pattern[str] | None = None, limit: int | None = MAX_DOC) -> str:
+    """A docstring or comment without quotes and comment marks, cut after `limit` characters.
 
     Args:
         text: The docstring or comment as in the source.
         is_string: Whether the text is a docstring.
         marks: Pattern of the language's comment marks at the ends of a line; None for the usual marks.
-        most: The limit in characters; None for no limit.
+        limit: The limit in characters; None for no limit.
     """
     if not text:
         return ""
@@ -106,11 +106,11 @@ def clean_doc(text: str, is_string: bool, marks: re.Pattern[str] | None = None, 
         for line in text.splitlines():
             lines.append((_without_marks(line) if marks is None else marks.sub("", line)).strip())
             size += len(lines[-1])
-            if most is not None and size > most:
+            if limit is not None and size > limit:
                 break
         text = "\n".join(lines)
     text = text.strip()
-    return text if most is None or len(text) <= most else text[: most - 1] + "…"
+    return text if limit is None or len(text) <= limit else text[: limit - 1] + "…"
 
 
 def _without_marks(line: str) -> str:

@@ -39,8 +39,8 @@ def parse_cpp(text: str) -> Expr:
     inner = text.lstrip("&*")
     signs = text[: len(text) - len(inner)]
     pointers = signs.count("&") - signs.count("*") + inner.startswith("new ")
-    found = parse(inner) if inner[:1] != "!" else ()
-    return (*found, *[Step(ADDRESS if pointers > 0 else TARGET, "")] * abs(pointers)) if found else ()
+    steps = parse(inner) if inner[:1] != "!" else ()
+    return (*steps, *[Step(ADDRESS if pointers > 0 else TARGET, "")] * abs(pointers)) if steps else ()
 
 
 class _NoChainError(Exception):
@@ -137,8 +137,8 @@ class _Parser:
     def _closing(self) -> int:
         """The index of the token that closes the group which the next token opens; -1 if nothing closes it."""
         opener, depth = self._peek(), 0
-        for place in range(self._at, len(self._tokens)):
-            depth += (self._tokens[place] == opener) - (self._tokens[place] == _OPEN[opener])
+        for index in range(self._at, len(self._tokens)):
+            depth += (self._tokens[index] == opener) - (self._tokens[index] == _OPEN[opener])
             if not depth:
-                return place
+                return index
         return -1

@@ -121,9 +121,9 @@ def extract_stages(
         if has_rule(language, "including")
         else stored_values(language, captured, finder, symbols, reader.nodes, calls, tree.root_node)
     )
-    given = flow.given if flow is not None else None
-    scopes = AnonymousScopes(anonymous, finder, symbols) if anonymous is not None and given is None else None
-    types = types_of(language, captured, finder, symbols, calls, given, stored, scopes)
+    hints = flow.given if flow is not None else None
+    scopes = AnonymousScopes(anonymous, finder, symbols) if anonymous is not None and hints is None else None
+    types = types_of(language, captured, finder, symbols, calls, hints, stored, scopes)
     derived = list(_bases(captured, finder, symbols))
     bases = tuple(Base(symbol, plain_name(SPACE.sub("", captured.text(node)))) for symbol, node in derived)
     yield replace(
@@ -232,8 +232,8 @@ def _calls(
             owner = path_before(captured.source, receiver[0].start_byte) + owner
         if narrowed and owner:
             owner = narrowed.receiver(owner, at)
-        count, given = arguments(language, captured, captures["call"][0], node)
-        calls[at] = Call(captured.called(captures), owner, captured.row(at) + 1, caller(at), count, given)
+        count, text = arguments(language, captured, captures["call"][0], node)
+        calls[at] = Call(captured.called(captures), owner, captured.row(at) + 1, caller(at), count, text)
     bound = bound_names(captured, finder, symbols) if bare else set()
     for node in bare:
         at, name = node.start_byte, captured.text(node)
@@ -252,10 +252,10 @@ def _caller(
     callers: dict[int, int] = {}  # of entities
 
     def caller(byte: int) -> int:
-        around = finder.enclosing(byte)
-        if around not in callers:
-            callers[around] = finder.caller(byte, symbols, of_variables=of_variables)
-        return callers[around] if anonymous is None else anonymous.caller(byte, callers[around], starts)
+        enclosing = finder.enclosing(byte)
+        if enclosing not in callers:
+            callers[enclosing] = finder.caller(byte, symbols, of_variables=of_variables)
+        return callers[enclosing] if anonymous is None else anonymous.caller(byte, callers[enclosing], starts)
 
     return caller
 
@@ -273,19 +273,19 @@ def _expansions(captured: Captures, finder: Finder) -> Iterator[Call]:
             used.add(entity.start)
             yield Call(captured.text(entity.name_node), "", line, -1)
         if entity.symbol >= 0:
-            yield from (Call(one.name, one.receiver, line, entity.symbol, one.arguments) for one in called)
+            yield from (Call(call.name, call.receiver, line, entity.symbol, call.arguments) for call in called)
     for _, start, end in captured.expansions:
         macro = finder.symbol(start - 1)
-        for one in called_in(captured.source, start, end) if macro >= 0 else ():
-            yield Call(one.name, one.receiver, captured.row(one.start) + 1, macro, one.arguments)
+        for call in called_in(captured.source, start, end) if macro >= 0 else ():
+            yield Call(call.name, call.receiver, captured.row(call.start) + 1, macro, call.arguments)
 
 
-def _is_bound(place: int, name: str, symbols: list[Symbol], bound: set[tuple[int, str]]) -> bool:
-    """Whether the symbol of index `place` or an enclosing symbol binds a name as a local, parameter or member."""
-    while place >= 0:
-        if (place, name) in bound:
+def _is_bound(index: int, name: str, symbols: list[Symbol], bound: set[tuple[int, str]]) -> bool:
+    """Whether the symbol of index `index` or an enclosing symbol binds a name as a local, parameter or member."""
+    while index >= 0:
+        if (index, name) in bound:
             return True
-        place = symbols[place].parent
+        index = symbols[index].parent
     return (-1, name) in bound
 
 
@@ -294,7 +294,7 @@ def _imports(captured: Captures) -> list[Import]:
     for captures in captured.imports:
         line = captured.row(captures["import"][0].start_byte) + 1
         if captures["import"][0].type == "use":
-            imports.extend(Import(*used, line) for used in used_in(captured.source, captures["import"][0].start_byte))
+            imports.extend(Import(*item, line) for item in used_in(captured.source, captures["import"][0].start_byte))
             continue
         if "import.listed" in captures:
             imports.extend(_amd_imports(captured, captures, line))

@@ -41,12 +41,12 @@ def implicit_calls(
         caller: Function that returns the innermost function around a byte, as `Call.caller`.
     """
     calls: dict[Call, None] = {}
-    given = [item for item in flow.given or () if item.node is not None]
+    hints = [item for item in flow.given or () if item.node is not None]
     first_name = _FIRST.match
     hinted = {
-        item.name.encode() for item in given if item.role == LOCAL and (item.what == TYPE_OF or _is_call(item.node))
+        item.name.encode() for item in hints if item.role == LOCAL and (item.what == TYPE_OF or _is_call(item.node))
     }
-    fields = {item.name for item in given if item.role == MEMBER_OF}
+    fields = {item.name for item in hints if item.role == MEMBER_OF}
     properties = {symbols[symbol].name for symbol, _ in flow.accessors}
     plain = {symbol.name for symbol in symbols} - properties
     for name, receiver, suffix in flow.implicit:
@@ -63,16 +63,16 @@ def implicit_calls(
             continue
         text = outline(captured, receiver)
         if own:
-            found = _OWN.match(text)
-            inner = found.group(1) if found is not None else None
+            own_match = _OWN.match(text)
+            inner = own_match.group(1) if own_match is not None else None
             if inner is None and not name.startswith("__") and attribute not in properties:
                 continue
             if inner is not None and inner not in fields and inner not in properties:
                 continue
-        known = narrowed.receiver(text, start) if narrowed else text
-        if own or first in hinted or known != text:
+        receiver_text = narrowed.receiver(text, start) if narrowed else text
+        if own or first in hinted or receiver_text != text:
             line = receiver.start_point[0] + 1
-            calls[Call(name, known + suffix, line, caller(start), IMPLICIT)] = None
+            calls[Call(name, receiver_text + suffix, line, caller(start), IMPLICIT)] = None
     return list(calls)
 
 

@@ -48,16 +48,16 @@ class MacroInitialisers:
 
     @cached_property
     def _macros(self) -> dict[bytes, list[_Macro]]:
-        found: dict[bytes, list[_Macro]] = {}
+        macros: dict[bytes, list[_Macro]] = {}
         for node, start, end in self._captured.expansions:
             text = self._captured.source[start:end]
             if not text or len(text) > _TEXT or not _INITIALISES.search(text):
                 continue
             name = node.child_by_field_name("name")
-            known = found.setdefault((name.text or b"") if name is not None else b"", [])
-            if len(known) < _VARIANTS:
-                known.append(_macro(text))
-        return found
+            variants = macros.setdefault((name.text or b"") if name is not None else b"", [])
+            if len(variants) < _VARIANTS:
+                variants.append(_macro(text))
+        return macros
 
     def _uses(self, text: bytes) -> Iterator[re.Match[bytes]]:
         return (match for match in _WORD.finditer(text) if match.group(1) in self._macros)
@@ -70,33 +70,33 @@ class MacroInitialisers:
         for variant in range(max(texts, default=0)):
             yield b" ".join(self._replace_macros(initialiser, variant, frozenset(), [_MOST]).split())
 
-    def _replace_macros(self, text: bytes, variant: int, inside: frozenset[bytes], left: list[int]) -> bytes:
+    def _replace_macros(self, text: bytes, variant: int, inside: frozenset[bytes], budget: list[int]) -> bytes:
         parts: list[bytes] = []
         seen: set[bytes] = set()
         last = 0
         for match in self._uses(text):
             name = match.group(1)
-            if match.start() < last or name in inside or len(inside) >= _DEPTH or left[0] <= 0:
+            if match.start() < last or name in inside or len(inside) >= _DEPTH or budget[0] <= 0:
                 continue
             macros = self._macros[name]
             macro = macros[min(variant, len(macros) - 1)]
             end = match.end()
-            given: tuple[bytes, ...] = ()
+            values: tuple[bytes, ...] = ()
             if macro.parameters is not None:
                 opening = match.end() + (text[match.end() : match.end() + 1] == b" ")
                 if text[opening : opening + 1] != b"(":
                     continue
                 end = closing(text, opening, _TEXT) or len(text)
-                given = tuple(_short(one) for one in arguments(text[opening:end]))
-            new = _with_arguments(macro, given)
+                values = tuple(_short(argument) for argument in arguments(text[opening:end]))
+            new = _with_arguments(macro, values)
             parts.append(text[last : match.start()])
             last = end
             if new.startswith(b"{") and new in seen:  # an entry of a table like one before it
                 parts.append(b"0")
                 continue
             seen.add(new)
-            left[0] -= len(new)
-            parts.append(self._replace_macros(new, variant, inside | {name}, left))
+            budget[0] -= len(new)
+            parts.append(self._replace_macros(new, variant, inside | {name}, budget))
         return b"".join((*parts, text[last:]))
 
 
@@ -105,7 +105,7 @@ def _macro(text: bytes) -> _Macro:
     parameters = None
     if text[:1] == b"(" and b")" in text:
         head, _, text = text[1:].partition(b")")
-        parameters = tuple(one.strip() for one in head.split(b",") if one.strip())
+        parameters = tuple(parameter.strip() for parameter in head.split(b",") if parameter.strip())
     return _Macro(parameters, _NOISE.sub(_blank, text).strip())
 
 
@@ -120,21 +120,21 @@ def _short(argument: bytes) -> bytes:
     return argument if _PLAIN.fullmatch(argument) or any(sign in argument for sign in (b"{", b"(", b"=")) else b"0"
 
 
-def _with_arguments(macro: _Macro, given: tuple[bytes, ...]) -> bytes:
+def _with_arguments(macro: _Macro, texts: tuple[bytes, ...]) -> bytes:
     if not macro.parameters:
         return macro.text
-    values = dict(zip(macro.parameters, given, strict=False))
+    values = dict(zip(macro.parameters, texts, strict=False))
     if macro.parameters[-1].endswith(b"..."):
         name = macro.parameters[-1].removesuffix(b"...").strip() or b"__VA_ARGS__"
-        values[name] = b",".join(given[len(macro.parameters) - 1 :])
+        values[name] = b",".join(texts[len(macro.parameters) - 1 :])
     text = _NAME.sub(lambda match: values.get(match.group(), match.group()), macro.text)
     return _JOINED.sub(b"", text)
 
 
-def closing(text: bytes, opening: int, most: int) -> int:
-    """The index after the `)` that closes the `(` at `opening`, within `most` bytes; 0 if nothing closes it."""
+def closing(text: bytes, opening: int, limit: int) -> int:
+    """The index after the `)` that closes the `(` at `opening`, within `limit` bytes; 0 if nothing closes it."""
     depth = 0
-    for match in _GROUPS.finditer(text, opening, opening + most):
+    for match in _GROUPS.finditer(text, opening, opening + limit):
         depth += (match.group() == b"(") - (match.group() == b")")
         if not depth and match.group() == b")":
             return match.end()
@@ -143,7 +143,7 @@ def closing(text: bytes, opening: int, most: int) -> int:
 
 def arguments(text: bytes) -> list[bytes]:
     """The comma-separated arguments in the first parentheses of a text."""
-    found: list[bytes] = []
+    parts: list[bytes] = []
     depth = start = 0
     for match in _GROUPS.finditer(text):
         sign = match.group()
@@ -151,10 +151,10 @@ def arguments(text: bytes) -> list[bytes]:
             depth += 1
             start = match.end() if depth == 1 else start
         elif depth == 1:
-            found.append(text[start : match.start()])
+            parts.append(text[start : match.start()])
             start = match.end()
         if sign == b")":
             depth -= 1
             if not depth:
                 break
-    return found
+    return parts

@@ -34,8 +34,8 @@ def package_of(path: str, source: bytes) -> str:
     text = source[:_READ].decode("utf-8", "replace")
     if name == CARGO:
         return _crate(text)
-    found = _MODULE.search(text)
-    return found[1].strip("/") if found is not None else ""
+    match = _MODULE.search(text)
+    return match[1].strip("/") if match is not None else ""
 
 
 def _crate(text: str) -> str:
@@ -46,9 +46,9 @@ def _crate(text: str) -> str:
         if heading is not None or line.lstrip().startswith("["):
             section = heading["section"] if heading is not None else ""
             continue
-        named = _NAME.match(line)
-        if named is not None:
-            names.setdefault(section, named["name"])
+        match = _NAME.match(line)
+        if match is not None:
+            names.setdefault(section, match["name"])
     return (names.get("lib") or names["package"]).replace("-", "_") if "package" in names else ""
 
 
@@ -61,48 +61,52 @@ def npm_package_of(path: str, source: bytes) -> tuple[str, tuple[Import, ...]]:
     if posixpath.basename(path) != NPM or len(source) > _READ_NPM:
         return "", ()
     try:
-        found = json.loads(source)
+        manifest = json.loads(source)
     except (ValueError, RecursionError):
         return "", ()
-    name = found.get("name") if isinstance(found, dict) else None
+    name = manifest.get("name") if isinstance(manifest, dict) else None
     if not isinstance(name, str) or not name or len(name) > 200:
         return "", ()
     entries: dict[str, str] = {}
-    mains = list(_mains(found))
-    given = (*_exports(found.get("exports")), *_exports(found.get("imports")), *((".", one) for one in mains))
+    mains = list(_mains(manifest))
+    subpaths = (
+        *_exports(manifest.get("exports")),
+        *_exports(manifest.get("imports")),
+        *((".", main) for main in mains),
+    )
     # What `exports` names may be made by a build that has not run: then `main` says which source it is.
-    for key, target in (*given, *(("main", one) for one in mains if one != dict(reversed(given)).get("."))):
+    for key, target in (*subpaths, *(("main", main) for main in mains if main != dict(reversed(subpaths)).get("."))):
         if len(entries) < _MOST_ENTRIES and len(key) + len(target) <= 400:
             entries.setdefault(key, target)
     return name, tuple(Import(target, "", key, _line(source, target)) for key, target in entries.items())
 
 
-def _exports(given: object) -> Iterator[tuple[str, str]]:
+def _exports(exports: object) -> Iterator[tuple[str, str]]:
     """The subpaths in `exports` or `imports` of a package.json, each as (subpath, file)."""
-    if isinstance(given, dict) and any(isinstance(key, str) and key[:1] in (".", "#") for key in given):
-        for key, value in given.items():
+    if isinstance(exports, dict) and any(isinstance(key, str) and key[:1] in (".", "#") for key in exports):
+        for key, value in exports.items():
             target = _chosen(value, _NESTED)
             if target and key[:1] in (".", "#"):
                 yield key, target
-    elif target := _chosen(given, _NESTED):
+    elif target := _chosen(exports, _NESTED):
         yield ".", target
 
 
-def _chosen(given: object, depth: int) -> str:
+def _chosen(entry: object, depth: int) -> str:
     """The file of an entry point, chosen among its conditions; "" if it has no file inside the package."""
-    if isinstance(given, str):
-        return given if given.startswith("./") else ""
-    if isinstance(given, list):
-        given = dict(enumerate(given))
-    if not isinstance(given, dict) or depth <= 0:
+    if isinstance(entry, str):
+        return entry if entry.startswith("./") else ""
+    if isinstance(entry, list):
+        entry = dict(enumerate(entry))
+    if not isinstance(entry, dict) or depth <= 0:
         return ""
-    order = [*(key for key in _CONDITIONS if key in given), *(key for key in given if key not in _CONDITIONS)]
-    return next((target for key in order if (target := _chosen(given[key], depth - 1))), "")
+    order = [*(key for key in _CONDITIONS if key in entry), *(key for key in entry if key not in _CONDITIONS)]
+    return next((target for key in order if (target := _chosen(entry[key], depth - 1))), "")
 
 
-def _mains(found: dict[str, object]) -> Iterator[str]:
+def _mains(manifest: dict[str, object]) -> Iterator[str]:
     for key in ("source", "module", "main", "types"):
-        target = found.get(key)
+        target = manifest.get(key)
         if isinstance(target, str) and target:
             yield target if target.startswith("./") else f"./{target}"
 

@@ -57,9 +57,9 @@ def marks_of(captured: Captures) -> bytes:
     }
     columns = [*spans.values(), *places.values()]
     parts = [array("I", map(len, columns))]
-    for found in spans.values():
-        parts += [_differences([start for start, _ in found]), array("I", [end - start for start, end in found])]
-    parts += [_differences(sorted(found)) for found in places.values()]
+    for items in spans.values():
+        parts += [_differences([start for start, _ in items]), array("I", [end - start for start, end in items])]
+    parts += [_differences(sorted(items)) for items in places.values()]
     if sys.byteorder == "big":
         for part in parts:
             part.byteswap()
@@ -84,24 +84,24 @@ class Marks(NamedTuple):
     defined: NDArray[Any]
     called: NDArray[Any]
 
-    def roles(self, source: bytes, name: bytes, places: Sequence[int]) -> list[Role | None] | None:
+    def roles(self, source: bytes, name: bytes, positions: Sequence[int]) -> list[Role | None] | None:
         """The role of the name at each position (None for no identifier); None if the marks do not suffice.
 
         Args:
             source: The file's bytes.
-            places: The bytes at which the name starts.
+            positions: The bytes at which the name starts.
         """
         import numpy as np
 
-        at = np.array(places, np.int64)
+        at = np.array(positions, np.int64)
         if _in_spans(self.unsure, at).any():
             return None
         no_name = _in_spans(self.text, at)
         starts, ends = self.leaves
-        for place in np.flatnonzero(_in_spans(self.leaves, at)).tolist():
-            leaf = int(np.searchsorted(starts, at[place], side="right")) - 1
+        for index in np.flatnonzero(_in_spans(self.leaves, at)).tolist():
+            leaf = int(np.searchsorted(starts, at[index], side="right")) - 1
             whole = source[int(starts[leaf]) : int(ends[leaf])]
-            no_name[place] = places[place] + len(name) != ends[leaf] or SEGMENTS.split(whole)[-1] != name
+            no_name[index] = positions[index] + len(name) != ends[leaf] or SEGMENTS.split(whole)[-1] != name
         columns = (no_name, _among(self.defined, at), _among(self.called, at), _in_spans(self.imports, at))
         return [
             None if text else "definition" if defined else "call" if called else "import" if imported else "reference"
@@ -117,8 +117,8 @@ def _in_spans(spans: tuple[NDArray[Any], NDArray[Any]], at: NDArray[Any]) -> NDA
     if not len(starts):
         return np.zeros(len(at), np.bool_)
     before = np.searchsorted(starts, at, side="right") - 1
-    found: NDArray[Any] = (before >= 0) & (at < ends[before])
-    return found
+    mask: NDArray[Any] = (before >= 0) & (at < ends[before])
+    return mask
 
 
 def _among(ascending: NDArray[Any], at: NDArray[Any]) -> NDArray[Any]:
@@ -127,8 +127,8 @@ def _among(ascending: NDArray[Any], at: NDArray[Any]) -> NDArray[Any]:
 
     if not len(ascending):
         return np.zeros(len(at), np.bool_)
-    found: NDArray[Any] = ascending[np.searchsorted(ascending[:-1], at)] == at
-    return found
+    mask: NDArray[Any] = ascending[np.searchsorted(ascending[:-1], at)] == at
+    return mask
 
 
 def read_marks(data: bytes) -> Marks:
@@ -153,9 +153,9 @@ def read_marks(data: bytes) -> Marks:
         raise ValueError("the marks are damaged: their parts do not fit together")
     *columns, _ = np.split(numbers[len(_LISTS) :], np.cumsum(lengths))
     spans = []
-    for place in range(len(_SPANS)):
-        starts = np.cumsum(columns[2 * place])
-        spans.append((starts, np.maximum.accumulate(starts + columns[2 * place + 1])))
+    for index in range(len(_SPANS)):
+        starts = np.cumsum(columns[2 * index])
+        spans.append((starts, np.maximum.accumulate(starts + columns[2 * index + 1])))
     text, leaves, unsure, imports = spans
     defined, called = map(np.cumsum, columns[2 * len(_SPANS) :])
     return Marks(text, leaves, unsure, imports, defined, called)

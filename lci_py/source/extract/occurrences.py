@@ -110,7 +110,7 @@ def marked_occurrences(
     roles = read_marks(marks).roles(source, name.encode(), hits)
     if roles is None:
         return None
-    found = []
+    results = []
     line, after = 1, 0
     for byte, role in zip(hits, roles, strict=True):
         if role is None:
@@ -125,8 +125,8 @@ def marked_occurrences(
         if before.count(b'"') % 2 if spec.macros else spec.is_blanked(source, start, byte):
             return None
         column = len(before) if before.isascii() else len(decodable(before).decode("utf-8", "replace"))
-        found.append(Occurrence(line, column + 1, role))
-    return found
+        results.append(Occurrence(line, column + 1, role))
+    return results
 
 
 @lru_cache(maxsize=64)
@@ -136,8 +136,8 @@ def told_by_marks(name: str, language: str) -> bool:
 
 
 def _is_variable(node: Node) -> bool:
-    around = node.parent
-    return around is not None and (around.type in _VARIABLES or around.child_by_field_name("name") == node)
+    parent = node.parent
+    return parent is not None and (parent.type in _VARIABLES or parent.child_by_field_name("name") == node)
 
 
 def _name_at(root: Node, match: re.Match[bytes]) -> Node | None:

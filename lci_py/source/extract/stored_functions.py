@@ -166,7 +166,7 @@ class _Reader:
         self._finder = finder
         plain = _plain(captured)
         bodies = [e for e in captured.entities if e.symbol >= 0 and e.kind in FUNCTION_KINDS]
-        self._entities = [one for one in bodies if one.role == "definition" and one.name_node is not None]
+        self._entities = [entity for entity in bodies if entity.role == "definition" and entity.name_node is not None]
         # Half of a source is blanks: what is read often is read without them.
         self._plain, self._starts, self._ends = _squeeze_blanks(plain, self._entities)
         self._outer = _outside(plain, self._entities)
@@ -189,7 +189,7 @@ class _Reader:
             if match.group(2) not in _NO_TYPES and (match.group(3).strip() or match.group(2) in _PLAIN_TYPES):
                 self._variables.add(match.group(4))
         # A variable somewhere, and a function: what it is has to be looked up where it is used.
-        self._functional |= self._variables & {one.name.encode("utf-8", "replace") for one in self._entities}
+        self._functional |= self._variables & {entity.name.encode("utf-8", "replace") for entity in self._entities}
         self._variables -= self._functional
         self._types: dict[bytes, bytes] = {}  # of the variables outside functions
         self._holders: dict[str, list[str]] = {}  # the structs of the file that declare a field
@@ -218,20 +218,20 @@ class _Reader:
         return self._function(number) if number >= 0 else None
 
     def _may_be_function(self, name: bytes) -> bool:
-        known = self._maybe.get(name)
-        if known is None:
-            known = self._maybe[name] = name not in self._variables and _may_be_function(name)
-        return known
+        answer = self._maybe.get(name)
+        if answer is None:
+            answer = self._maybe[name] = name not in self._variables and _may_be_function(name)
+        return answer
 
     def _function(self, number: int) -> _Function:
-        known = self._functions.get(number)
-        if known is None:
+        function = self._functions.get(number)
+        if function is None:
             entity = self._entities[number]
             after = entity.name_node.end_byte if entity.name_node is not None else entity.start
             head = len(b" ".join(self._lines[entity.start : after].split()))
             text = self._plain[self._starts[number] + head : self._ends[number]]
-            known = self._functions[number] = _Function(entity.symbol, text, _names(text), {})
-        return known
+            function = self._functions[number] = _Function(entity.symbol, text, _names(text), {})
+        return function
 
     def _values(self, text: bytes, function: _Function | None, *, fields: bool, deep: bool = True) -> Iterator[Expr]:
         """The functions that an expression may mean, as in `StoredFunction.value`.
@@ -251,24 +251,24 @@ class _Reader:
             yield from self._named_values(name, function, deep=deep)
         field = _FIELD_VALUE.fullmatch(text) if fields and plain is None else None
         if field is not None:
-            known = function.names.get(field.group(1)) if function is not None else None
-            yield _path(known.type if known is not None else b"", *_STEP.findall(field.group(2)))
+            variable = function.names.get(field.group(1)) if function is not None else None
+            yield _path(variable.type if variable is not None else b"", *_STEP.findall(field.group(2)))
 
     def _named_values(self, name: bytes, function: _Function | None, *, deep: bool) -> Iterator[Expr]:
-        known = function.names.get(name) if function is not None else None
-        if known is None:
+        variable = function.names.get(name) if function is not None else None
+        if variable is None:
             if _may_be_function(name):
                 yield _name(name)
-        elif known.functional and known.place >= 0:
-            yield _parameter(known.place)
-        elif known.functional and deep and function is not None:
+        elif variable.functional and variable.place >= 0:
+            yield _parameter(variable.place)
+        elif variable.functional and deep and function is not None:
             yield from self._assigned_values(function, name)
 
     def _assigned_values(self, function: _Function, name: bytes) -> list[Expr]:
         """The values that are assigned to the local `name` of a function."""
-        known = function.given.get(name)
-        if known is not None:
-            return known
+        cached = function.given.get(name)
+        if cached is not None:
+            return cached
         text = function.text
         plain: list[bytes] = []
         pointers: list[bytes] = []
@@ -283,12 +283,12 @@ class _Reader:
                 if value is not None and _POINTER_BEFORE.search(text, max(0, at - _OBJECTS), at):
                     pointers.append(value.group(1))
             at = text.find(name, end)
-        given: list[Expr] = []
-        function.given[name] = given
+        values: list[Expr] = []
+        function.given[name] = values
         for expression in pointers + plain:
-            given += self._values(expression, function, fields=True, deep=False)
-        del given[_MOST_VALUES:]
-        return given
+            values += self._values(expression, function, fields=True, deep=False)
+        del values[_MOST_VALUES:]
+        return values
 
     # --- what a file says -----------------------------------------------------------------------------------------
 
@@ -303,11 +303,13 @@ class _Reader:
                 conditional = len(b" ".join(self._lines[start:conditional].split()))
             name = entity.name
             text = b" ".join(self._lines[start:end].split())
-            for method, least, types in methods_with_defaults(text):
-                yield StoredFunction(DEFAULTS, name, method, tuple([Step(CAST, one) for one in types]), place=least)
-            for field, place, type_ in _members(text, conditional):
+            for method, required, types in methods_with_defaults(text):
+                yield StoredFunction(
+                    DEFAULTS, name, method, tuple([Step(CAST, item) for item in types]), place=required
+                )
+            for field, index, type_ in _members(text, conditional):
                 self._holders.setdefault(field, []).append(name)
-                yield StoredFunction(FIELD_TYPE, name, field, _name(type_ or name) if type_ != "?" else (), place=place)
+                yield StoredFunction(FIELD_TYPE, name, field, _name(type_ or name) if type_ != "?" else (), place=index)
             if (
                 self._lines[max(0, entity.start - 9) : entity.start].rstrip().endswith(b"typedef")
                 or entity.node.type == "type_definition"
@@ -337,9 +339,9 @@ class _Reader:
 
     def _initialisers(self) -> Iterator[StoredFunction]:
         """The functions in braced initialisers."""
-        done = 0
+        end = 0
         for match in _INITIALISER.finditer(self._plain):
-            if match.start() < done:
+            if match.start() < end:
                 continue
             before = self._plain[max(0, match.start() - _BEFORE) : match.start()]
             before = before[max(before.rfind(sign) for sign in (b";", b"{", b"}")) + 1 :]
@@ -351,12 +353,12 @@ class _Reader:
             if not words or before[: declarator.start()].rstrip().endswith((b".", b"->", b"=")):
                 continue
             arrays = declarator.group(2).count(b"[")
-            around = self._function_at(match.start())
+            function = self._function_at(match.start())
             type_, name = b"" if pointers else words[0], declarator.group(1).decode()
-            yield from self._list(match.end() - 1, type_, name, arrays, around)
-            done = self._end
-            for text in self._by_macros.texts(self._plain[match.end() - 1 : done]):
-                yield from self._list(0, type_, name, arrays, around, text)
+            yield from self._list(match.end() - 1, type_, name, arrays, function)
+            end = self._end
+            for text in self._by_macros.texts(self._plain[match.end() - 1 : end]):
+                yield from self._list(0, type_, name, arrays, function, text)
         for match in _LITERAL.finditer(self._plain):
             before = self._plain[max(0, match.start() - 20) : match.start()].rstrip()
             if before[-1:] in (b"=", b"(", b",", b"&", b"?", b":") or before.endswith(b"return"):
@@ -367,10 +369,10 @@ class _Reader:
     ) -> Iterator[StoredFunction]:
         """The functions in an initialiser, whose `{` is at `start` of `text` (of the file for b""). Sets `_end`."""
         text = text or self._plain
-        within = function.symbol if function is not None else -1
-        variable = LOCAL if within >= 0 else VARIABLE
+        symbol = function.symbol if function is not None else -1
+        variable = LOCAL if symbol >= 0 else VARIABLE
         stack: list[_Element] = []
-        place, field = [0], b""
+        positions, field = [0], b""
         tokens: list[bytes] = []
         depth = 0
         self._end = start
@@ -386,31 +388,31 @@ class _Reader:
                     # The type of a struct in a struct is not known here: it is that of a field.
                     inner = top.type + b"." + field if top.type and field else b""
                     stack.append(_Element(top.type, top.arrays - 1, True) if top.arrays else _Element(inner, 0, True))
-                place.append(0)
+                positions.append(0)
                 field, tokens = b"", []
             elif token in (b",", b"}") and not depth:
                 top = stack[-1]
                 if len(tokens) > 3 and tokens[1] == b"(":
-                    yield from self._to_macro(tokens, within)
+                    yield from self._to_macro(tokens, symbol)
                 for value in self._element(tokens, function):
                     if top.arrays:
-                        yield StoredFunction(variable, name, "", value, within)
+                        yield StoredFunction(variable, name, "", value, symbol)
                     elif field and b"." in top.type:
                         yield StoredFunction(
-                            FIELD, "", field.decode(), value, within, holder=_path(*top.type.split(b"."))
+                            FIELD, "", field.decode(), value, symbol, holder=_path(*top.type.split(b"."))
                         )
                     elif field:
-                        yield StoredFunction(FIELD, top.type.decode(), field.decode(), value, within)
+                        yield StoredFunction(FIELD, top.type.decode(), field.decode(), value, symbol)
                     elif top.type and b"." not in top.type:
-                        yield StoredFunction(ELEMENT, top.type.decode(), str(place[-1]), value, within)
+                        yield StoredFunction(ELEMENT, top.type.decode(), str(positions[-1]), value, symbol)
                     elif name and len(stack) == 1:
-                        yield StoredFunction(variable, name, "", value, within)
+                        yield StoredFunction(variable, name, "", value, symbol)
                 field, tokens = b"", []
                 if token == b",":
-                    place[-1] += 1
+                    positions[-1] += 1
                     continue
                 stack.pop()
-                place.pop()
+                positions.pop()
                 if not stack:
                     self._end = match.end()
                     return
@@ -420,13 +422,13 @@ class _Reader:
                     tokens.append(token)
         self._end = start + _LIST
 
-    def _to_macro(self, tokens: list[bytes], within: int) -> Iterator[StoredFunction]:
+    def _to_macro(self, tokens: list[bytes], symbol: int) -> Iterator[StoredFunction]:
         """The functions that an element of an initialiser passes to a macro, which another file may define."""
-        given = arguments(b" ".join(tokens)) if len(tokens) < _MOST_TOKENS else []
-        for place, argument in enumerate(given[:_MOST_PLACES]):
+        texts = arguments(b" ".join(tokens)) if len(tokens) < _MOST_TOKENS else []
+        for index, argument in enumerate(texts[:_MOST_PLACES]):
             name = argument.strip()
             if _NAME.fullmatch(name) and self._may_be_function(name):
-                yield StoredFunction(ARGUMENT, tokens[0].decode(), str(place), _name(name), within)
+                yield StoredFunction(ARGUMENT, tokens[0].decode(), str(index), _name(name), symbol)
 
     def _element(self, tokens: list[bytes], function: _Function | None) -> Iterator[Expr]:
         """The functions that an element of an initialiser may mean."""
@@ -441,7 +443,7 @@ class _Reader:
     def _stores(self) -> Iterator[StoredFunction]:
         """The functions that code inside functions assigns to fields, and to variables other than its locals."""
         for match in _STORE.finditer(self._plain):
-            field, plain, path_of, given = match.groups()
+            field, plain, path_of, text = match.groups()
             if path_of:
                 # Most fields that are copied are no functions.
                 if not (_FUNCTION_TYPE.search(field) or _FUNCTION_TYPE.search(path_of)):
@@ -449,8 +451,8 @@ class _Reader:
             elif plain is not None and not self._may_be_function(plain):
                 continue
             function = self._function_at(match.start())
-            given = plain + path_of if plain is not None else given
-            values = list(self._values(given, function, fields=bool(path_of))) if function else []
+            text = plain + path_of if plain is not None else text
+            values = list(self._values(text, function, fields=bool(path_of))) if function else []
             if function is not None and values:
                 owner, *path = self._owner(function, match.start())
                 holder = _path(owner, *path) if path else ()
@@ -458,8 +460,8 @@ class _Reader:
                     of = "" if path else owner.decode()
                     yield StoredFunction(FIELD, of, field.decode(), value, function.symbol, holder=holder)
         for match in _SET.finditer(self._plain):
-            given = match.group(1)
-            if not self._may_be_function(given) or self._plain[match.start() - 1] in b"=!<>+-*/|&^%":
+            text = match.group(1)
+            if not self._may_be_function(text) or self._plain[match.start() - 1] in b"=!<>+-*/|&^%":
                 continue
             variable = _SET_NAME.search(self._plain[max(0, match.start() - _OBJECTS) : match.start()])
             function = self._function_at(match.start())
@@ -467,24 +469,24 @@ class _Reader:
             if not name or function is None or name in self._variables:
                 continue
             if name not in function.names and not _CONSTANT.fullmatch(name):
-                for value in self._named_values(given, function, deep=True):
+                for value in self._named_values(text, function, deep=True):
                     yield StoredFunction(VARIABLE, name.decode(), "", value, function.symbol)
 
     def _owner(self, function: _Function, end: int) -> list[bytes]:
         """For the field accessed at a byte: the type of the local or variable, then the fields that lead from it to the
         accessed field. [b""] if unknown.
         """
-        found = _OBJECT.search(self._plain[max(0, end - _OBJECTS) : end])
-        if found is None:
+        match = _OBJECT.search(self._plain[max(0, end - _OBJECTS) : end])
+        if match is None:
             return [b""]
-        known = function.names.get(found.group(1))
-        type_ = known.type if known is not None else self._types.get(found.group(1), b"")
-        return [type_, *_STEP.findall(found.group(2))] if type_ else [b""]
+        variable = function.names.get(match.group(1))
+        type_ = variable.type if variable is not None else self._types.get(match.group(1), b"")
+        return [type_, *_STEP.findall(match.group(2))] if type_ else [b""]
 
     def _called_locals(self) -> Iterator[StoredFunction]:
         """Facts about the locals and parameters that are called, or whose members are called."""
         numbers = {entity.symbol: number for number, entity in enumerate(self._entities)}
-        wanted: dict[int, dict[bytes, None]] = {}  # not sets, whose order differs from run to run
+        called: dict[int, dict[bytes, None]] = {}  # not sets, whose order differs from run to run
         functional = {name.decode() for name in self._functional}
         for call in self._calls:
             number = numbers.get(call.caller, -1)
@@ -493,16 +495,16 @@ class _Reader:
             root = _NAME.search(call.receiver.encode("utf-8", "replace")) if call.receiver else None
             name = root.group() if root is not None else call.name.encode("utf-8", "replace")
             function = self._function(number)
-            known = function.names.get(name)
-            if known is None:
+            variable = function.names.get(name)
+            if variable is None:
                 continue
-            if root is not None and known.type:
-                yield StoredFunction(VARIABLE_TYPE, name.decode(), "", _name(known.type), function.symbol)
-            elif root is None and known.functional:
-                if known.place >= 0:
-                    yield StoredFunction(LOCAL, name.decode(), "", _parameter(known.place), function.symbol)
-                wanted.setdefault(number, {})[name] = None
-        for number, names in wanted.items():
+            if root is not None and variable.type:
+                yield StoredFunction(VARIABLE_TYPE, name.decode(), "", _name(variable.type), function.symbol)
+            elif root is None and variable.functional:
+                if variable.place >= 0:
+                    yield StoredFunction(LOCAL, name.decode(), "", _parameter(variable.place), function.symbol)
+                called.setdefault(number, {})[name] = None
+        for number, names in called.items():
             function = self._function(number)
             for name in names:
                 for value in self._assigned_values(function, name):
@@ -522,28 +524,28 @@ class _Reader:
                 continue
             if close < 0:
                 assigned.setdefault((name.text or b"").decode("utf-8", "replace"), []).extend(
-                    (of, field.decode(), given) for of, field, given in fields
+                    (of, field.decode(), value) for of, field, value in fields
                 )
                 continue
-            places = {word.strip(): place for place, word in enumerate(source[start + 1 : close].split(b","))}
-            macro, within = (name.text or b"").decode("utf-8", "replace"), self._finder.symbol(start - 1)
-            if within < 0:
+            indices = {word.strip(): index for index, word in enumerate(source[start + 1 : close].split(b","))}
+            macro, symbol = (name.text or b"").decode("utf-8", "replace"), self._finder.symbol(start - 1)
+            if symbol < 0:
                 continue
-            for of, field, given in fields:
-                if given in places:
+            for of, field, value in fields:
+                if value in indices:
                     holders = set(self._holders.get(field.decode(), ()))
                     owner = holders.pop() if len(holders) == 1 else ""
-                    yield StoredFunction(FIELD, owner, field.decode(), _parameter(places[given]), within)
+                    yield StoredFunction(FIELD, owner, field.decode(), _parameter(indices[value]), symbol)
                 else:
-                    assigned.setdefault(macro, []).append((of, field.decode(), given))
+                    assigned.setdefault(macro, []).append((of, field.decode(), value))
             for called in _CALL.findall(source, close, end):
-                if called in places:
-                    yield StoredFunction(APPLIED, macro, "", _parameter(places[called]), within)
-            for called, given in _CALL_OF_MACRO.findall(source, close, end):
-                for place, argument in enumerate(given.split(b",")):
-                    if argument.strip() in places:
-                        passed, there = _parameter(places[argument.strip()]), (*_name(called), *_parameter(place))
-                        yield StoredFunction(APPLIED, macro, "", passed, within, holder=there)
+                if called in indices:
+                    yield StoredFunction(APPLIED, macro, "", _parameter(indices[called]), symbol)
+            for called, value in _CALL_OF_MACRO.findall(source, close, end):
+                for index, argument in enumerate(value.split(b",")):
+                    if argument.strip() in indices:
+                        passed, there = _parameter(indices[argument.strip()]), (*_name(called), *_parameter(index))
+                        yield StoredFunction(APPLIED, macro, "", passed, symbol, holder=there)
         yield from self._macro_assignments(assigned)
 
     def _macro_assignments(self, assigned: dict[str, list[tuple[bytes, str, bytes]]]) -> Iterator[StoredFunction]:
@@ -554,46 +556,46 @@ class _Reader:
         """
         numbers = {entity.symbol: number for number, entity in enumerate(self._entities)} if assigned else {}
         for call in self._calls if assigned else ():
-            for of, field, given in assigned.get(call.name, ()):
+            for of, field, value in assigned.get(call.name, ()):
                 number = numbers.get(call.caller, -1)
                 names = self._function(number).names if number >= 0 else {}
-                known = names.get(given)
-                if known is not None and known.functional and known.place >= 0:
+                variable = names.get(value)
+                if variable is not None and variable.functional and variable.place >= 0:
                     owner = names[of].type.decode() if of in names else ""
-                    yield StoredFunction(FIELD, owner, field, _parameter(known.place), call.caller)
+                    yield StoredFunction(FIELD, owner, field, _parameter(variable.place), call.caller)
 
     def _passed_functions(self) -> Iterator[StoredFunction]:
         """The functions that are passed as arguments."""
         seen: set[int] = set()
-        known = self._maybe
+        answers = self._maybe
         for match in _PASSED.finditer(self._plain):
             name = match.group(2)
-            may_be = known[name] if name in known else self._may_be_function(name)
+            may_be = answers[name] if name in answers else self._may_be_function(name)
             if not may_be or (match.group(1) and name in self._functional):
                 continue
             number = self._number(match.start())
-            opening, place = self._opening(match.start()) if number >= 0 else (-1, 0)
+            opening, index = self._opening(match.start()) if number >= 0 else (-1, 0)
             if opening < 0:
                 continue
             callee = _CALLEE.search(self._plain[max(0, opening - _OBJECTS) : opening])
             if callee is None or (called_name := callee.group(1)) in _NO_TYPES:
                 continue
             called = called_name.decode()
-            within = self._entities[number].symbol
+            symbol = self._entities[number].symbol
             if not _CONSTANT.fullmatch(called_name):
                 if name not in self._functional:
-                    yield StoredFunction(ARGUMENT, called, str(place), _name(name), within)
+                    yield StoredFunction(ARGUMENT, called, str(index), _name(name), symbol)
                     continue
                 function = self._function(number)
                 for value in self._values(match.group()[1:], function, fields=False):
-                    yield StoredFunction(ARGUMENT, called, str(place), value, within)
+                    yield StoredFunction(ARGUMENT, called, str(index), value, symbol)
             elif opening not in seen:  # a macro: it may call a field that is passed beside a function
                 seen.add(opening)
                 function = self._function(number)
-                given = arguments(self._plain[opening : opening + _ARGUMENTS])
-                for at, argument in enumerate(given[:_MOST_PLACES]):
+                texts = arguments(self._plain[opening : opening + _ARGUMENTS])
+                for at, argument in enumerate(texts[:_MOST_PLACES]):
                     for value in self._values(argument, function, fields=True):
-                        yield StoredFunction(ARGUMENT, called, str(at), value, within)
+                        yield StoredFunction(ARGUMENT, called, str(at), value, symbol)
 
     def _opening(self, at: int) -> tuple[int, int]:
         """For a `(` or comma in an argument list: (position of the list's `(`, index of the next argument).
@@ -605,17 +607,17 @@ class _Reader:
         if opening >= 0 and near.find(b")", opening) < 0:
             return max(0, at - _OBJECTS) + opening, near.count(b",", opening)
         for reach in (_OBJECTS, _BEFORE):
-            depth = place = 0
+            depth = index = 0
             for match in reversed(list(_GROUPS.finditer(self._plain, max(0, at - reach), at + 1))):
                 sign = match.group()
                 if sign == b")":
                     depth += 1
                 elif sign == b"(" and not depth:
-                    return match.start(), place
+                    return match.start(), index
                 elif sign == b"(":
                     depth -= 1
                 elif not depth:
-                    place += 1
+                    index += 1
         return -1, 0
 
 
@@ -633,7 +635,7 @@ def _squeeze_blanks(plain: bytes, functions: list[Entity]) -> tuple[bytes, list[
     parts: list[bytes] = []
     places: dict[int, int] = {}
     last = length = 0
-    for at in sorted({one.start for one in functions} | {one.end for one in functions}):
+    for at in sorted({function.start for function in functions} | {function.end for function in functions}):
         part = b" ".join(plain[last:at].split())
         if part:
             parts.append(part)
@@ -641,17 +643,21 @@ def _squeeze_blanks(plain: bytes, functions: list[Entity]) -> tuple[bytes, list[
         places[at] = length
         last = at
     parts.append(b" ".join(plain[last:].split()))
-    return b" ".join(parts), [places[one.start] for one in functions], [places[one.end] for one in functions]
+    return (
+        b" ".join(parts),
+        [places[function.start] for function in functions],
+        [places[function.end] for function in functions],
+    )
 
 
 def _outside(plain: bytes, functions: list[Entity]) -> bytes:
     """The text outside of functions, with its lines unchanged."""
     parts = [b""]
     last = 0
-    for one in functions:
-        if one.start > last:
-            parts.append(plain[last : one.start])
-        last = max(last, one.end)
+    for function in functions:
+        if function.start > last:
+            parts.append(plain[last : function.start])
+        last = max(last, function.end)
     parts.append(plain[last:])
     return b"\n".join(parts)
 
@@ -670,9 +676,9 @@ def _name(name: bytes | str) -> Expr:
     return (Step(NAME, name if isinstance(name, str) else name.decode()),)
 
 
-def _parameter(place: int) -> Expr:
-    """The expression for the parameter at index `place` of the enclosing function or macro."""
-    return (Step(PARAMETER, str(place)),)
+def _parameter(index: int) -> Expr:
+    """The expression for the parameter at index `index` of the enclosing function or macro."""
+    return (Step(PARAMETER, str(index)),)
 
 
 def _path(type_: bytes, *fields: bytes) -> Expr:
@@ -682,48 +688,48 @@ def _path(type_: bytes, *fields: bytes) -> Expr:
 
 def _names(text: bytes) -> dict[bytes, _Name]:
     """Maps the names of a function's parameters and locals to what they are; `text` follows the function's name."""
-    found: dict[bytes, _Name] = {}
+    names: dict[bytes, _Name] = {}
     start = max(text.find(b"("), 0)
     end = closing(text, start, _ARGUMENTS) or start
-    for place, parameter in enumerate(arguments(text[:end])):
+    for index, parameter in enumerate(arguments(text[:end])):
         pointer = _POINTER.search(b" " + parameter + b"(") if b"(" in parameter else None
         if pointer is not None:
-            found[pointer.group(2)] = _Name(b"", True, place)
+            names[pointer.group(2)] = _Name(b"", True, index)
             continue
         words = _NAME.findall(parameter)
         plain = [word for word in words if word not in _QUALIFIERS]
         if len(plain) > 1:
-            found[plain[-1]] = _typed_name(plain[-2], parameter, words, place)
+            names[plain[-1]] = _typed_name(plain[-2], parameter, words, index)
     body = text[end:]
     for match in _LOCAL.finditer(body):
         qualifiers, type_, stars, name, _ = match.groups()
         if type_ in _NO_TYPES or type_ in _QUALIFIERS:
             continue
-        found.setdefault(name, _typed_name(type_, stars, qualifiers.split(), -1))
+        names.setdefault(name, _typed_name(type_, stars, qualifiers.split(), -1))
         if body[match.end()] in b",=":
             stop = body.find(b";", match.end())
             rest = body[match.end() : stop] if 0 <= stop < match.end() + _VALUE else b""
             if b"(" not in rest and b"{" not in rest:
                 for other in _MORE.findall(rest):
-                    found.setdefault(other, _typed_name(type_, stars, qualifiers.split(), -1))
+                    names.setdefault(other, _typed_name(type_, stars, qualifiers.split(), -1))
     for match in _POINTER.finditer(body) if b"(*" in body or b"( *" in body else ():
         if match.group(1) not in _NO_TYPES:
-            found[match.group(2)] = _Name(b"", True, -1)
-    return found
+            names[match.group(2)] = _Name(b"", True, -1)
+    return names
 
 
-def _typed_name(type_: bytes, stars: bytes, words: Iterable[bytes], place: int) -> _Name:
+def _typed_name(type_: bytes, stars: bytes, words: Iterable[bytes], index: int) -> _Name:
     plain = type_ in _PLAIN_TYPES
     structured = any(word in (b"struct", b"union", b"enum") for word in words)
     pointed = b"*" in stars and not (stars.count(b"*") == 1 and _FUNCTION_TYPE.search(type_))
-    return _Name(b"" if plain else type_, not plain and not structured and not pointed, place)
+    return _Name(b"" if plain else type_, not plain and not structured and not pointed, index)
 
 
 def _members(text: bytes, conditional: int, nested: int = 0) -> Iterator[tuple[str, int, str]]:
     """The fields of a struct, each as (name, position, type). The position is -1 if unknown. The type is `?` for a
     pointer to a function, and "" in an anonymous struct, whose fields count as fields of the outer struct.
     """
-    place = left = 0
+    index = count = 0
     first = 0
     depth = 0
     for match in _SIGNS.finditer(text):
@@ -734,10 +740,10 @@ def _members(text: bytes, conditional: int, nested: int = 0) -> Iterator[tuple[s
         if sign != b";" or depth:
             continue
         member = _ACCESS.sub(b"", text[first:at])
-        known = place if not 0 <= conditional < at else -1
+        position = index if not 0 <= conditional < at else -1
         first = at + 1
-        left += 1
-        if left > _MOST_MEMBERS:
+        count += 1
+        if count > _MOST_MEMBERS:
             return
         opening, closing = member.find(b"{"), member.rfind(b"}")
         if 0 <= opening < closing:
@@ -746,13 +752,13 @@ def _members(text: bytes, conditional: int, nested: int = 0) -> Iterator[tuple[s
                     yield name, -1, type_
             name_of = _NAME.search(member, closing)
             if name_of is not None:
-                yield name_of.group().decode(), known, ""
-            place += 1
+                yield name_of.group().decode(), position, ""
+            index += 1
             continue
         pointers = _POINTERS.findall(member)
         for name, _ in pointers:
-            yield name.decode(), known if known < 0 else place, "?"
-            place += 1
+            yield name.decode(), position if position < 0 else index, "?"
+            index += 1
         if pointers:
             continue
         if b"(" in member:
@@ -761,5 +767,5 @@ def _members(text: bytes, conditional: int, nested: int = 0) -> Iterator[tuple[s
         for declarator in member.split(b","):
             names = _NAME.findall(declarator.partition(b"[")[0].partition(b":")[0])
             if len(words) > 1 and names and words[0] not in _PLAIN_TYPES:
-                yield names[-1].decode(), known if known < 0 else place, words[0].decode()
-            place += 1
+                yield names[-1].decode(), position if position < 0 else index, words[0].decode()
+            index += 1

@@ -144,10 +144,10 @@ class _Reader:
     def _named_arguments(self, root: Node) -> Iterator[StoredFunction]:
         """The arguments that are names of functions of the file. Found by text, since few arguments are."""
         functions, source = self._of_file, self._captured.source
-        found = set(_ARGUMENT.findall(source)) if functions else set()
-        wanted = {name for name in found if name.rpartition(b".")[2].rpartition(b":")[2] in functions}
-        for match in _ARGUMENT.finditer(source) if wanted else ():
-            if match.group(1) not in wanted:
+        names = set(_ARGUMENT.findall(source)) if functions else set()
+        own_names = {name for name in names if name.rpartition(b".")[2].rpartition(b":")[2] in functions}
+        for match in _ARGUMENT.finditer(source) if own_names else ():
+            if match.group(1) not in own_names:
                 continue
             node = root.named_descendant_for_byte_range(*match.span(1))
             group = node.parent if node is not None and node.type in _NAMES else None
@@ -164,10 +164,10 @@ class _Reader:
         """What C# code assigns: functions of the file, and any values of fields or variables that are called."""
         functions, source = self._of_file, self._captured.source
         spans: list[tuple[int, int]] = []
-        found = set(_ASSIGNED.findall(source)) if functions else set()
-        wanted = {name for name in found if name.rpartition(b".")[2] in functions}
-        if wanted:
-            spans += [match.span(1) for match in _ASSIGNED.finditer(source) if match.group(1) in wanted]
+        names = set(_ASSIGNED.findall(source)) if functions else set()
+        own_names = {name for name in names if name.rpartition(b".")[2] in functions}
+        if own_names:
+            spans += [match.span(1) for match in _ASSIGNED.finditer(source) if match.group(1) in own_names]
         holders = {call.name.removesuffix("[]") for call in self._calls if not call.receiver}
         holders |= {_last_part(call.receiver) for call in self._calls if call.receiver and call.name in self._calling}
         for name in sorted(holders - {""}):
@@ -180,11 +180,11 @@ class _Reader:
                 at = source.find(encoded, at + len(encoded))
         for span in spans:
             node = root.named_descendant_for_byte_range(*span)
-            around = node.parent if node is not None and node.type in _NAMES else None
-            into = around.child_by_field_name("left") if around is not None else None
-            declared = around is not None and around.type in ("variable_declarator", "property_declaration")
-            if around is not None and declared:
-                into = around.child_by_field_name("name")
+            parent = node.parent if node is not None and node.type in _NAMES else None
+            into = parent.child_by_field_name("left") if parent is not None else None
+            declared = parent is not None and parent.type in ("variable_declarator", "property_declaration")
+            if parent is not None and declared:
+                into = parent.child_by_field_name("name")
             if node is not None and into is not None:
                 yield from self._given_values(into, node, called, declared=declared)
 
@@ -199,56 +199,56 @@ class _Reader:
         field, owner, of = captures.get("stored.field"), captures.get("stored.owner"), captures.get("stored.object")
         method = captures.get("stored.method")
         for node in captures.get("stored.value") or method or ():
-            within = self._enclosing_function(node)
-            values = [value for _, value in self._values(node, within)]
+            scope = self._enclosing_function(node)
+            values = [value for _, value in self._values(node, scope)]
             if method:  # the name of a method, of an object or of one's own
                 of_method = parse("self" if node is method[0] else outline(captured, node))
                 values = [(*of_method, Step(ATTR, captured.text(method[0]).lstrip(":")))] if of_method else []
             for value in values:
                 if field and "stored.variable" in captures:  # an entry of a table
                     name = captured.text(captures["stored.variable"][0])
-                    yield StoredFunction(VARIABLE, f"{name}.{captured.text(field[0])}", "", value, within)
+                    yield StoredFunction(VARIABLE, f"{name}.{captured.text(field[0])}", "", value, scope)
                 elif field and owner:
                     type_ = outline(captured, owner[0])
                     last = _LAST.search(type_)
                     if last is not None:
                         type_of = (Step(CAST, type_),)
                         yield StoredFunction(
-                            FIELD, last.group(1), captured.text(field[0]), value, within, holder=type_of
+                            FIELD, last.group(1), captured.text(field[0]), value, scope, holder=type_of
                         )
                 elif field:
                     own = outline(captured, of[0]) if of else "this"
-                    yield self._of_object(own, captured.text(field[0]), value, within)
+                    yield self._of_object(own, captured.text(field[0]), value, scope)
                 else:
                     name = captured.text(captures["stored.variable"][0])
                     whole = captures["stored"][0].type
-                    yield from self._of_variable(name, value, within, assigned="assignment" in whole)
+                    yield from self._of_variable(name, value, scope, assigned="assignment" in whole)
 
     def _by_place(self, captures: dict[str, list[Node]]) -> Iterator[StoredFunction]:
         """The values in a struct literal without field names, if the file declares the struct."""
         record = self._captured.text(captures["stored.record"][0])
-        place = next((i for i, one in enumerate(self._symbols) if one.name == record and one.kind == "struct"), -1)
-        if place < 0:
+        index = next((i for i, item in enumerate(self._symbols) if item.name == record and item.kind == "struct"), -1)
+        if index < 0:
             return
         if record not in self._fields:
             fields: list[str] = []
-            for node in _nodes_inside(self._nodes[place], "field_declaration"):
+            for node in _nodes_inside(self._nodes[index], "field_declaration"):
                 fields += [self._captured.text(name) for name in node.children_by_field_name("name")] or [""]
             self._fields[record] = fields
         for values in captures["stored.places"]:
-            within = self._enclosing_function(values)
+            scope = self._enclosing_function(values)
             elements = [child for child in values.named_children if child.type == "literal_element"]
             for name, element in zip(self._fields[record], elements, strict=False):
-                for _, value in self._values(element, within) if name else ():
-                    yield StoredFunction(FIELD, record, name, value, within, holder=(Step(CAST, record),))
+                for _, value in self._values(element, scope) if name else ():
+                    yield StoredFunction(FIELD, record, name, value, scope, holder=(Step(CAST, record),))
 
     def _promoted_parameters(self, node: Node, called: set[str]) -> Iterator[StoredFunction]:
         """The constructor parameter at `node`, which is also a field, if the field is called."""
         name = self._captured.text(node).lstrip("$")
-        within = self._enclosing_function(node)
-        value = self._parameter(name, within) if name in called else ()
+        scope = self._enclosing_function(node)
+        value = self._parameter(name, scope) if name in called else ()
         if value:
-            yield self._of_object("this", name, value, within)
+            yield self._of_object("this", name, value, scope)
 
     def _into(self, captures: dict[str, list[Node]], called: set[str]) -> Iterator[StoredFunction]:
         """The values that are assigned to an expression, such as a field."""
@@ -256,34 +256,34 @@ class _Reader:
         yield from self._given_values(target, tree, called, declared="stored.declared" in captures)
 
     def _given_values(self, target: Node, tree: Node, called: set[str], *, declared: bool) -> Iterator[StoredFunction]:
-        within = self._enclosing_function(target)
+        scope = self._enclosing_function(target)
         text = _ITEMS.sub("", outline(self._captured, target))
         parts = _PARTS.fullmatch(text)
         if parts is None:
             return
         before, name = parts.groups()
-        for field, value in self._values(tree, within):
+        for field, value in self._values(tree, scope):
             if name.lstrip("@$") not in called and (
                 value[-1].kind in PARAMETERS or (self._rule("delegates") and not self._is_local(value))
             ):
                 continue
             if before:
                 if self._rule("function_tables"):
-                    yield StoredFunction(VARIABLE, f"{text}{field and '.'}{field}", "", value, within)
+                    yield StoredFunction(VARIABLE, f"{text}{field and '.'}{field}", "", value, scope)
                     if field:
-                        yield StoredFunction(VARIABLE, text, "", value, within)
+                        yield StoredFunction(VARIABLE, text, "", value, scope)
                     continue
-                yield self._of_object(before, name, value, within)
+                yield self._of_object(before, name, value, scope)
                 continue
             if self._rule("function_tables") and field:
-                yield StoredFunction(VARIABLE, f"{name}.{field}", "", value, within)
-            kind = self._symbols[within].kind if within >= 0 else ""
+                yield StoredFunction(VARIABLE, f"{name}.{field}", "", value, scope)
+            kind = self._symbols[scope].kind if scope >= 0 else ""
             if name[:1] == "@" or (declared and kind in TYPE_KINDS):
-                yield self._of_object("this", name, value, within)
+                yield self._of_object("this", name, value, scope)
                 continue
-            yield from self._of_variable(name.lstrip("$"), value, within, assigned=not declared)
+            yield from self._of_variable(name.lstrip("$"), value, scope, assigned=not declared)
             if not declared and self._rule("bare_fields"):
-                yield self._of_object("this", name, value, within)
+                yield self._of_object("this", name, value, scope)
 
     @cached_property
     def _of_file(self) -> set[bytes]:
@@ -295,56 +295,56 @@ class _Reader:
         plain = [step for step in value if step.kind != ITEM]
         return plain[-1].kind in (NAME, ATTR) and plain[-1].name.lstrip("@$:").encode() in self._of_file
 
-    def _of_object(self, of: str, name: str, value: Expr, within: int) -> StoredFunction:
+    def _of_object(self, of: str, name: str, value: Expr, scope: int) -> StoredFunction:
         """A value in a field of the object `of`. A field of `self` gets the enclosing class as its owner."""
         owner = ""
-        if of in _OWN or (self._rule("named_receivers") and of == self._receiver(within)):
-            place = within
-            while place >= 0 and self._symbols[place].kind not in TYPE_KINDS:
-                if self._symbols[place].kind in ("method", "constructor") and self._symbols[place].parent < 0:
-                    owner = self._symbols[place].scope.rpartition(".")[2]
-                place = self._symbols[place].parent
-            owner = self._symbols[place].name if place >= 0 else owner
+        if of in _OWN or (self._rule("named_receivers") and of == self._receiver(scope)):
+            index = scope
+            while index >= 0 and self._symbols[index].kind not in TYPE_KINDS:
+                if self._symbols[index].kind in ("method", "constructor") and self._symbols[index].parent < 0:
+                    owner = self._symbols[index].scope.rpartition(".")[2]
+                index = self._symbols[index].parent
+            owner = self._symbols[index].name if index >= 0 else owner
             of = "self" if self._rule("blocks") else of
-        return StoredFunction(FIELD, owner, name, value, within, holder=parse(of))
+        return StoredFunction(FIELD, owner, name, value, scope, holder=parse(of))
 
-    def _receiver(self, within: int) -> str:
+    def _receiver(self, scope: int) -> str:
         """The name of the receiver of a Go method; "" for other functions."""
-        node = self._nodes[within].child_by_field_name("receiver") if within >= 0 else None
+        node = self._nodes[scope].child_by_field_name("receiver") if scope >= 0 else None
         first = node.named_children[0].child_by_field_name("name") if node is not None and node.named_children else None
         return self._captured.text(first) if first is not None else ""
 
-    def _of_variable(self, name: str, value: Expr, within: int, *, assigned: bool) -> Iterator[StoredFunction]:
-        if within >= 0 and self._symbols[within].kind in FUNCTION_KINDS:
-            yield StoredFunction(LOCAL, name, "", value, within)
-        elif within >= 0 and self._symbols[within].kind in TYPE_KINDS:
-            yield self._of_object("this", name, value, within)
+    def _of_variable(self, name: str, value: Expr, scope: int, *, assigned: bool) -> Iterator[StoredFunction]:
+        if scope >= 0 and self._symbols[scope].kind in FUNCTION_KINDS:
+            yield StoredFunction(LOCAL, name, "", value, scope)
+        elif scope >= 0 and self._symbols[scope].kind in TYPE_KINDS:
+            yield self._of_object("this", name, value, scope)
             return
-        if within < 0 or assigned or self._symbols[within].kind not in FUNCTION_KINDS:
-            yield StoredFunction(VARIABLE, name, "", value, within)
+        if scope < 0 or assigned or self._symbols[scope].kind not in FUNCTION_KINDS:
+            yield StoredFunction(VARIABLE, name, "", value, scope)
 
     # --- values ---------------------------------------------------------------------------------------------------
 
-    def _values(self, tree: Node, within: int) -> Iterator[tuple[str, Expr]]:
+    def _values(self, tree: Node, scope: int) -> Iterator[tuple[str, Expr]]:
         """The functions in an expression, each as (its key in a table or "", the function)."""
         pending: list[tuple[Node, int, str]] = [(tree, 0, "")]
         for count, (node, depth, key) in enumerate(pending):
             kind = node.type
             if count > _MOST_NODES or depth > _DEEPEST:
                 return
-            found: Expr = ()
+            value: Expr = ()
             if kind in _LAMBDAS:
-                found = parse(self._called_in(node))
+                value = parse(self._called_in(node))
             elif kind == "variable_name":
-                found = self._parameter(self._captured.text(node).lstrip("$"), within)
+                value = self._parameter(self._captured.text(node).lstrip("$"), scope)
             elif kind in _NAMES:
-                found = self._named_value(node, within)
+                value = self._named_value(node, scope)
             elif kind in _CALLS:
-                found = parse(self._reference(node))
+                value = parse(self._reference(node))
             elif kind == "array_creation_expression":
-                found = parse(self._php_method(node))
-            if found:
-                yield key, found
+                value = parse(self._php_method(node))
+            if value:
+                yield key, value
             elif kind in _CALLS:
                 pending += ((child, depth + 1, key) for child in self._made_of(node))
             elif kind in _PAIRS:
@@ -359,7 +359,7 @@ class _Reader:
             elif kind in _CONTAINERS:
                 pending += ((child, depth + 1, key) for child in node.named_children if _may_hold(child))
 
-    def _named_value(self, node: Node, within: int) -> Expr:
+    def _named_value(self, node: Node, scope: int) -> Expr:
         """The value that a name, or a reference to a function, stands for; () for other expressions."""
         text = outline(self._captured, node)
         reference = "::" in text if not self._rule("crates") else True
@@ -368,9 +368,9 @@ class _Reader:
         if self._rule("bound_references") and text.startswith("::"):
             return parse(text[2:])
         if _NAME.fullmatch(text):
-            place = self._parameter(text.lstrip("$"), within)
-            if place:
-                return place
+            parameter = self._parameter(text.lstrip("$"), scope)
+            if parameter:
+                return parameter
         return parse(text) if reference or self._rule("function_names") else ()
 
     def _php_method(self, node: Node) -> str:
@@ -417,7 +417,7 @@ class _Reader:
             return []
         receiver = node.child_by_field_name("receiver") or node.child_by_field_name("object")
         rest = [child for child in node.named_children if child.id != name.id]
-        return rest if self._rule("blocks") else [one for one in rest if receiver is None or one.id != receiver.id]
+        return rest if self._rule("blocks") else [item for item in rest if receiver is None or item.id != receiver.id]
 
     def _called_in(self, node: Node) -> str:
         """The only function that an anonymous function calls; "" if the anonymous function does anything else."""
@@ -440,17 +440,17 @@ class _Reader:
 
     # --- parameters -----------------------------------------------------------------------------------------------
 
-    def _parameter(self, name: str, within: int) -> Expr:
+    def _parameter(self, name: str, scope: int) -> Expr:
         """The value for a parameter of a function, or of a class whose head lists parameters; () for other names."""
-        if within < 0:
+        if scope < 0:
             return ()
-        known = self._places.get(within)
-        if known is None:
-            known = self._places[within] = self._parameter_values(within)
-        return known.get(name, ())
+        values = self._places.get(scope)
+        if values is None:
+            values = self._places[scope] = self._parameter_values(scope)
+        return values.get(name, ())
 
-    def _parameter_values(self, within: int) -> dict[str, Expr]:
-        symbol, node = self._symbols[within], self._nodes[within]
+    def _parameter_values(self, scope: int) -> dict[str, Expr]:
+        symbol, node = self._symbols[scope], self._nodes[scope]
         if symbol.kind not in FUNCTION_KINDS and symbol.kind not in TYPE_KINDS:
             return {}
         group = node.child_by_field_name("parameters")
@@ -465,31 +465,31 @@ class _Reader:
                 continue
             if kind == "parameter_modifiers":
                 continue
-            given = child.children_by_field_name("name") or child.children_by_field_name("pattern")
-            if not given and kind == "identifier":
-                given = [child]
-            if not given:
-                given = [part for part in child.named_children if part.type == "identifier"][:1]
-            names += (self._captured.text(one).lstrip("$") for one in given) if given else ("",)
+            name_nodes = child.children_by_field_name("name") or child.children_by_field_name("pattern")
+            if not name_nodes and kind == "identifier":
+                name_nodes = [child]
+            if not name_nodes:
+                name_nodes = [part for part in child.named_children if part.type == "identifier"][:1]
+            names += (self._captured.text(name_node).lstrip("$") for name_node in name_nodes) if name_nodes else ("",)
         kinds = [PARAMETER] * (len(names) - 1) + [LAST]
         return {name: (Step(NAME, name), Step(kinds[at], str(at))) for at, name in enumerate(names)}
 
     def _parameters(self) -> Iterator[StoredFunction]:
         """Facts about the parameters that are called: their positions."""
         only_receivers, source = self._rule("receivers_only"), self._captured.source
-        found = {
+        pairs = {
             (call.receiver or call.name.removesuffix("[]"), call.caller) for call in self._calls
             if call.caller >= 0 and (call.name in self._calling if call.receiver else not only_receivers)
         }  # fmt: skip
-        for text, caller in sorted(found):
+        for text, caller in sorted(pairs):
             name = text.lstrip("$")
             node = self._nodes[caller]
             body = node.child_by_field_name("body")
             end = body.start_byte if body is not None else node.start_byte + _HEAD
             if source.find(name.encode(), node.start_byte, end) >= 0 and name.isidentifier():
-                place = self._parameter(name, caller)
-                if place:
-                    yield StoredFunction(LOCAL, name, "", place, caller)
+                parameter = self._parameter(name, caller)
+                if parameter:
+                    yield StoredFunction(LOCAL, name, "", parameter, caller)
 
     def _passed_functions(self, captures: dict[str, list[Node]]) -> Iterator[StoredFunction]:
         """The function that a match captures as an argument of a call."""
@@ -498,45 +498,45 @@ class _Reader:
         return self._as_argument(captures["stored.passed"][0], captures["stored.arguments"][0], callee)
 
     def _as_argument(self, node: Node, group: Node, callee: str) -> Iterator[StoredFunction]:
-        within, kind = self._enclosing_function(node), ARGUMENT
+        scope, kind = self._enclosing_function(node), ARGUMENT
         name = _last_part(callee)
-        made = callee.removesuffix(f".{name}") if name == table_of(self._language).get("maker") else callee
-        values = [value for _, value in self._values(node, within)]
+        target = callee.removesuffix(f".{name}") if name == table_of(self._language).get("maker") else callee
+        values = [value for _, value in self._values(node, scope)]
         if not values and self._rule("passed_objects"):
             values, kind = [parse(outline(self._captured, node))], PASSED
         for value in values:
             if not self._rule("function_names") or value[-1].kind in PARAMETERS or self._is_local(value):
                 yield StoredFunction(
-                    kind, _last_part(made), self._argument_position(node, group), value, within, holder=parse(made)
+                    kind, _last_part(target), self._argument_position(node, group), value, scope, holder=parse(target)
                 )
 
     def _argument_position(self, node: Node, group: Node) -> str:
         """The position of an argument in the argument list `group`; the name of a named argument."""
         if node.start_byte >= group.end_byte or (group.end_byte == node.end_byte and group.type == "annotated_lambda"):
             return LAST_ARGUMENT
-        place = 0
+        index = 0
         for child in group.named_children:
             if "comment" in child.type:
                 continue
             if child.start_byte <= node.start_byte < child.end_byte:
                 break
-            place += 1
+            index += 1
         if child.type == "pair":
             return self._captured.text(child.named_children[0]).rstrip(":").lstrip(":")
         first = child.named_children[0] if child.named_child_count > 1 else None
         if first is not None and any(part.type in ("=", ":") for part in child.children):
             return self._captured.text(first)
-        return str(place)
+        return str(index)
 
 
 def _nodes_inside(node: Node, kind: str) -> Iterator[Node]:
     """The nodes of a kind at most four levels below a node."""
     pending = [(node, 0)]
-    for one, depth in pending:
-        if one.type == kind:
-            yield one
+    for current, depth in pending:
+        if current.type == kind:
+            yield current
         elif depth < 4:
-            pending += ((child, depth + 1) for child in one.named_children)
+            pending += ((child, depth + 1) for child in current.named_children)
 
 
 def _may_hold(node: Node) -> bool:

@@ -42,8 +42,8 @@ class SymbolReader:
         self._imports: dict[str, tuple[int, str]] | None = None
         self._owners: dict[str, int] = {}  # the first symbol of each name that members may belong to
 
-    def read(self, most: int) -> str:
-        """Read the first `most` symbols; "too_many_symbols" if there are more, else ""."""
+    def read(self, limit: int) -> str:
+        """Read the first `limit` symbols; "too_many_symbols" if there are more, else ""."""
         spec, entities, source = self._spec, self._captured.entities, self._captured.source
         if spec.flat:
             finish(entities, source)
@@ -61,7 +61,7 @@ class SymbolReader:
             kind = self._kind(entity)
             if not kind:
                 continue
-            if len(self.symbols) == most:
+            if len(self.symbols) == limit:
                 return "too_many_symbols"
             parent, scope = self._scope(entity)
             entity.symbol = len(self.symbols)
@@ -89,14 +89,14 @@ class SymbolReader:
         """The kind of an entity's symbol. "" for a local variable of a function, which gets no symbol."""
         entities = self._captured.entities
         kind = entity.kind
-        around = entities[entity.outer] if entity.outer >= 0 else None
+        outer = entities[entity.outer] if entity.outer >= 0 else None
         if kind in _DROPPED_IN_FUNCTIONS:
-            holder = around
+            holder = outer
             while holder is not None and holder.role == "definition" and holder.kind in _DROPPED_IN_FUNCTIONS:
                 holder = entities[holder.outer] if holder.outer >= 0 else None
             if holder is not None and (holder.role == "local" or holder.kind in FUNCTION_KINDS):
                 return ""
-        in_type = around is not None and (around.role == "scope" or around.kind in TYPE_KINDS)
+        in_type = outer is not None and (outer.role == "scope" or outer.kind in TYPE_KINDS)
         if kind == "function" and (in_type or entity.owner):
             return "method"
         if kind == "variable":
@@ -177,23 +177,23 @@ class SymbolReader:
 
 def imported_under(captured: Captures, tags: Tags) -> dict[str, tuple[int, str]]:
     """Maps each name that a Python module imports under a condition to the first import: (line, condition)."""
-    found: dict[str, tuple[int, str]] = {}
+    imports: dict[str, tuple[int, str]] = {}
     for captures in captured.imports:
         node = captures["import"][0]
         tag = tags.of(node.start_byte, "")
         if tag is None or _in_function(node):
             continue
-        for named in captures.get("import.alias") or captures.get("import.name", []):
-            found.setdefault(captured.text(named), (named.start_point[0] + 1, tag))
-    return found
+        for name_node in captures.get("import.alias") or captures.get("import.name", []):
+            imports.setdefault(captured.text(name_node), (name_node.start_point[0] + 1, tag))
+    return imports
 
 
 def _in_function(node: Node) -> bool:
-    around = node.parent
-    while around is not None:
-        if around.type in ("function_definition", "class_definition"):
+    parent = node.parent
+    while parent is not None:
+        if parent.type in ("function_definition", "class_definition"):
             return True
-        around = around.parent
+        parent = parent.parent
     return False
 
 
@@ -222,7 +222,7 @@ def _join_clauses(entities: list[Entity], source: bytes, blank: re.Pattern[bytes
     Equations are not joined across text that the grammar cannot parse, such as an `#else`.
     """
     latest: dict[int, Entity] = {}
-    kept = []
+    remaining = []
     for entity in entities:
         before = latest.get(entity.outer)
         if entity.role == "definition":
@@ -235,8 +235,8 @@ def _join_clauses(entities: list[Entity], source: bytes, blank: re.Pattern[bytes
                 before.end = entity.end
                 latest[entity.outer] = before
                 continue
-        kept.append(entity)
-    return kept
+        remaining.append(entity)
+    return remaining
 
 
 def _nest(entities: list[Entity], *, flat: bool = False) -> None:

@@ -101,28 +101,28 @@ def own_digests(language: str, captured: Captures, symbols: list[Symbol]) -> lis
     has_scopes = _table(language).get("block_scopes", False)
     has_local = any(entity.role == "local" for entity in captured.entities)
     for number, symbol in enumerate(symbols):
-        around = symbol.parent
-        inside = 0 <= around < number and (local[around] or symbols[around].kind in FUNCTION_KINDS)
+        enclosing = symbol.parent
+        inside = 0 <= enclosing < number and (local[enclosing] or symbols[enclosing].kind in FUNCTION_KINDS)
         if not inside and functions is not None:
             start = spans[number].start
             inside = 0 <= functions.at(start)[1] < start
         inside = inside or (has_local and _in_local(captured.entities, spans[number]))
-        inside = inside or (around < 0 and spans[number].node.type in _UNOWNED)
+        inside = inside or (enclosing < 0 and spans[number].node.type in _UNOWNED)
         inside = inside or (symbol.kind in TYPE_KINDS and _in_qualified(spans[number].node))
-        if around >= 0 and symbol.kind == "field" and symbols[around].kind not in _APART:
+        if enclosing >= 0 and symbol.kind == "field" and symbols[enclosing].kind not in _APART:
             # In a struct without a name, of which one variable may have several.
-            inside = inside or (around, symbol.name) in unnamed
-            unnamed.add((around, symbol.name))
+            inside = inside or (enclosing, symbol.name) in unnamed
+            unnamed.add((enclosing, symbol.name))
         inside = inside or (has_scopes and _in_block(spans[number].node))
         local.append(inside)
-        if around >= 0 and symbol.kind in _APART:
-            inner.setdefault(around, []).append((spans[number].start, spans[number].end))
+        if enclosing >= 0 and symbol.kind in _APART:
+            inner.setdefault(enclosing, []).append((spans[number].start, spans[number].end))
     kept = _kept_names(language, captured, symbols, spans)
     headers: dict[int, str] = {}
     specialised: dict[int, str] = {}
     statics = sorted(captured.statics)
     returns = b"\r\n" in captured.source
-    made: list[Symbol] = []
+    result: list[Symbol] = []
     for number, symbol in enumerate(symbols):
         entity = spans[number]
         parent = symbol.parent
@@ -147,7 +147,7 @@ def own_digests(language: str, captured: Captures, symbols: list[Symbol]) -> lis
             # What is nested in a specialisation of C++ is part of it, however deep.
             specialised[parent] = _specialisation_trait(symbols[parent]) or specialised.get(symbols[parent].parent, "")
         # Kotlin: members of an `expect class` are expected, too, though no word says so.
-        above = made[parent].traits if 0 <= parent < number else ""
+        above = result[parent].traits if 0 <= parent < number else ""
         traits = symbol.traits
         words = (
             _static(statics, entity, spans.get(parent)) if statics else "",
@@ -159,8 +159,8 @@ def own_digests(language: str, captured: Captures, symbols: list[Symbol]) -> lis
         if any(words):
             traits = " ".join([word for word in (traits, *words) if word])
         # The last two fields are these; `_replace` takes longer.
-        made.append(_symbol((*symbol[:-2], traits, blake2b(before + text, digest_size=8).hexdigest())))
-    return made
+        result.append(_symbol((*symbol[:-2], traits, blake2b(before + text, digest_size=8).hexdigest())))
+    return result
 
 
 def _kept_names(language: str, captured: Captures, symbols: list[Symbol], spans: dict[int, Entity]) -> set[int]:
@@ -174,14 +174,14 @@ def _kept_names(language: str, captured: Captures, symbols: list[Symbol], spans:
     comment = _compile(table.get("comments", "(?!)"))
     unnamed = table.get("unnamed_uses")
     latest: dict[tuple[int, str], int] = {}
-    found: set[int] = set()
+    indices: set[int] = set()
     places: defaultdict[bytes, list[int]] | None = None
     for number, symbol in enumerate(symbols):
         if symbol.kind not in _APART or (undefined and symbol.kind != "macro"):
             continue
         before = latest.get((symbol.parent, symbol.name))
         latest[symbol.parent, symbol.name] = number
-        if before is None or len(found) > _MAX_KEPT:
+        if before is None or len(indices) > _MAX_KEPT:
             continue
         if undefined:
             # A file that is included in between uses the first one, and may undefine it.
@@ -190,17 +190,17 @@ def _kept_names(language: str, captured: Captures, symbols: list[Symbol], spans:
             if any(
                 bisect_left(some, at) < bisect_left(some, end) for some in (places[b""], places[symbol.name.encode()])
             ):
-                found.add(before)
+                indices.add(before)
             continue
         if unnamed is not None and re.match(unnamed, symbol.name):
-            found.add(before)  # operators use it, which do not name it
+            indices.add(before)  # operators use it, which do not name it
             continue
-        objects = [spans[one].node.parent for one in (before, number)]
+        objects = [spans[index].node.parent for index in (before, number)]
         if objects[0] != objects[1] and any(node is not None and node.type == "object" for node in objects):
-            found.add(before)  # members of two objects of which only the outermost has a name
+            indices.add(before)  # members of two objects of which only the outermost has a name
             continue
         if objects[0] != objects[1] and all(node is not None and node.type == "table_constructor" for node in objects):
-            found.add(before)  # and of two tables
+            indices.add(before)  # and of two tables
             continue
         at, end = spans[before].end, spans[number].start
         text = b""
@@ -210,14 +210,14 @@ def _kept_names(language: str, captured: Captures, symbols: list[Symbol], spans:
                 text += captured.source[at : spans[inner].start]
                 at = max(at, spans[inner].end)
         text = comment.sub(b"", text + captured.source[at:end])
-        used = rb"\w" if table.get("run_time") else rb"(?<!\w)" + re.escape(symbol.name.encode()) + rb"(?!\w)"
+        pattern = rb"\w" if table.get("run_time") else rb"(?<!\w)" + re.escape(symbol.name.encode()) + rb"(?!\w)"
         owner = re.escape(symbol.qualified_name.rpartition(".")[0].rpartition(".")[2].encode())
         is_another = bool(owner) and re.search(
             rb"(?m)^[ \t]*" + owner + rb"[ \t]*=(?!=)", text
         )  # the owner is a new object
-        if is_another or re.search(used, text):
-            found.add(before)
-    return found
+        if is_another or re.search(pattern, text):
+            indices.add(before)
+    return indices
 
 
 def _directives(source: bytes) -> defaultdict[bytes, list[int]]:
@@ -271,19 +271,19 @@ def _in_local(entities: list[Entity], entity: Entity) -> bool:
     return False
 
 
-def _static(ranges: list[tuple[int, int]], entity: Entity, around: Entity | None) -> str:
+def _static(ranges: list[tuple[int, int]], entity: Entity, parent: Entity | None) -> str:
     """The trait "static" for a member in a byte range whose members belong to the class itself; "" for others."""
     last = bisect_left(ranges, (entity.start, 0)) - 1
     if last < 0 or ranges[last][1] <= entity.start:
         return ""
-    return "static" if around is None or ranges[last][0] > around.start else ""
+    return "static" if parent is None or ranges[last][0] > parent.start else ""
 
 
-def _specialisation_trait(around: Symbol) -> str:
+def _specialisation_trait(parent: Symbol) -> str:
     """The trait `impl` of a member of a template specialisation, such as `template <> struct hash<int>`; else ""."""
-    if f"{around.name}<" not in around.signature:
+    if f"{parent.name}<" not in parent.signature:
         return ""
-    return f"impl:{blake2b(around.signature.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
+    return f"impl:{blake2b(parent.signature.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
 
 
 def _header(source: bytes, entity: Entity) -> str:
@@ -358,8 +358,8 @@ def _signature(_kind: str, node: Node, _name_node: Node, _attributes: str) -> It
     if node.parent is not None and node.parent.type == "token_tree":
         yield "decorated"  # in the arguments of a macro or an attribute, which decides what becomes of it
     # A function of an `extern` block is all that a crate has of it: a second one is one too many.
-    around = node.parent.parent if node.parent is not None else None
-    if node.type in _BODILESS and (around is None or around.type != "foreign_mod_item"):
+    block = node.parent.parent if node.parent is not None else None
+    if node.type in _BODILESS and (block is None or block.type != "foreign_mod_item"):
         yield "declaration"
 
 
@@ -407,8 +407,8 @@ _READERS: dict[str, Callable[[str, Node, Node, str], Iterable[str]]] = {
 
 
 def _table(language: str) -> dict[str, Any]:
-    found: dict[str, Any] = table_of(language).get("conflicts", _EMPTY)
-    return found
+    table: dict[str, Any] = table_of(language).get("conflicts", _EMPTY)
+    return table
 
 
 _EMPTY: dict[str, Any] = {}

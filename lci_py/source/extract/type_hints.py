@@ -99,7 +99,7 @@ def shorten(text: str) -> str:
 
 def _without_arguments(text: str) -> str:
     """Empty the brackets that follow names. Other brackets, as in `(a or b).c`, keep their content."""
-    kept: list[str] = []
+    pieces: list[str] = []
     depth = 0
     for part in _PARTS.split(text):
         if not part:
@@ -108,17 +108,17 @@ def _without_arguments(text: str) -> str:
             if depth:
                 depth += 1
             else:
-                if kept and _BEFORE.search(kept[-1]):
+                if pieces and _BEFORE.search(pieces[-1]):
                     depth = 1
-                kept.append(part)
+                pieces.append(part)
         elif part in _CLOSE:
             if depth:
                 depth -= 1
             if not depth:
-                kept.append(part)
+                pieces.append(part)
         elif not depth:
-            kept.append(part)
-    return "".join(kept)
+            pieces.append(part)
+    return "".join(pieces)
 
 
 def first_name(text: str) -> str:
@@ -130,10 +130,10 @@ def first_name(text: str) -> str:
 class NarrowedTypes:
     """Looks up the types that tests such as `isinstance` give to names, each in a byte range of the file."""
 
-    def __init__(self, found: Sequence[tuple[int, int, str, str]]) -> None:
-        """Group the tests by name. Each of `found` is (first byte of the range, end, name, types of the name)."""
+    def __init__(self, tests: Sequence[tuple[int, int, str, str]]) -> None:
+        """Group the tests by name. Each of `tests` is (first byte of the range, end, name, types of the name)."""
         self._found: dict[str, list[tuple[int, int, str]]] = {}
-        for start, end, name, types in found:
+        for start, end, name, types in tests:
             self._found.setdefault(name, []).append((start, end, types))
 
     def __bool__(self) -> bool:
@@ -195,34 +195,34 @@ def _parts(test: Node | None) -> dict[str, list[Node]]:
 
 def bound_names(captured: Captures, finder: Finder, symbols: Sequence[Symbol]) -> set[tuple[int, str]]:
     """All bound names (parameters, locals, names in patterns), each as (index of its scope, name)."""
-    around = _Around(finder, symbols, CALLABLE)
+    scope_of = _Around(finder, symbols, CALLABLE)
     return {
-        (around(node), without_colon(captured.text(node))) for captures in captured.typed for node in _names(captures)
+        (scope_of(node), without_colon(captured.text(node))) for captures in captured.typed for node in _names(captures)
     }
 
 
 def types_of(
     language: str, captured: Captures, finder: Finder, symbols: Sequence[Symbol], calls: Sequence[Call],
-    given: Sequence[HintNode] | None = None, stored: Sequence[StoredFunction] = (),
+    flow_hints: Sequence[HintNode] | None = None, stored: Sequence[StoredFunction] = (),
     locals_: AnonymousScopes | None = None,
 ) -> list[TypeHint]:  # fmt: skip
     """The type hints of names. Hints of locals are left out unless a call depends on them.
 
     Args:
-        given: The hints that the data flow found; in its languages, no other hints count.
+        flow_hints: The hints that the data flow found; in its languages, no other hints count.
         stored: The functions that the file stores.
         locals_: The file's anonymous functions, if they are scopes.
     """
-    asked = {call.name.removesuffix("[]") for call in calls if not call.receiver}
-    asked.update(map(first_name, {call.receiver for call in calls if call.receiver}))
-    used = (expr for item in stored for expr in (item.value, item.holder) if expr)
-    asked.update(head_name(expr).lstrip("$") for expr in used if expr[-1].kind not in PARAMETERS)
-    if given is not None:
-        return _types_given(captured, symbols, asked, given)
+    needed = {call.name.removesuffix("[]") for call in calls if not call.receiver}
+    needed.update(map(first_name, {call.receiver for call in calls if call.receiver}))
+    expressions = (expr for item in stored for expr in (item.value, item.holder) if expr)
+    needed.update(head_name(expr).lstrip("$") for expr in expressions if expr[-1].kind not in PARAMETERS)
+    if flow_hints is not None:
+        return _types_given(captured, symbols, needed, flow_hints)
     texts = {call.passed for call in calls if call.passed}
-    passed = {one.rpartition("=")[2] for text in texts for one in text.split(";")}
+    passed = {argument.rpartition("=")[2] for text in texts for argument in text.split(";")}
     given_on = set(map(first_name, passed))
-    found: dict[tuple[TypeHint, bool], None] = {}
+    hints: dict[tuple[TypeHint, bool], None] = {}
     reader = _Reader(
         captured,
         finder,
@@ -233,62 +233,64 @@ def types_of(
     )
     for captures in captured.typed:
         for item in reader.read(captures):
-            found[item, _REASSIGNED in captures and item.kind == ASSIGNED] = None
-    declared = {(item.scope, item.name) for item, reassigned in found if not reassigned}
+            hints[item, _REASSIGNED in captures and item.kind == ASSIGNED] = None
+    declared = {(item.scope, item.name) for item, reassigned in hints if not reassigned}
     # In reverse, since a value usually comes from a name that was bound before: that name is needed, too.
-    kept = []
-    for item, reassigned in reversed(found):
+    relevant = []
+    for item, reassigned in reversed(hints):
         local = item.name and item.scope >= 0
         if local and item.scope < len(symbols):
             local = symbols[item.scope].kind in FUNCTION_KINDS
-        if local and item.name not in asked and item.name not in given_on:
+        if local and item.name not in needed and item.name not in given_on:
             continue
         # Assignments to a declared name do not matter for overloads, which depend on the declared type.
-        if reassigned and not (local and item.name in asked and (item.scope, item.name) in declared):
+        if reassigned and not (local and item.name in needed and (item.scope, item.name) in declared):
             continue  # a field, or a variable of an outer scope
         if not local and item.kind == BOUND:
             continue
-        asked.add(head_name(item.expr).lstrip("$"))
-        kept.append(item)
-    kept.reverse()
-    return kept
+        needed.add(head_name(item.expr).lstrip("$"))
+        relevant.append(item)
+    relevant.reverse()
+    return relevant
 
 
 def _types_given(
-    captured: Captures, symbols: Sequence[Symbol], asked: set[str], given: Sequence[HintNode]
+    captured: Captures, symbols: Sequence[Symbol], needed: set[str], flow_hints: Sequence[HintNode]
 ) -> list[TypeHint]:
-    kept: list[TypeHint] = []
-    for around, role, name, what, node in reversed(given):
-        scope = around
+    hints: list[TypeHint] = []
+    for symbol, role, name, what, node in reversed(flow_hints):
+        scope = symbol
         kinds = _SCOPES[role]
         while scope >= 0 and symbols[scope].kind not in kinds:
             scope = symbols[scope].parent
         local = name and scope >= 0 and symbols[scope].kind in FUNCTION_KINDS
-        if (local and name not in asked) or (scope < 0 and role != LOCAL) or (not local and node is None):
+        if (local and name not in needed) or (scope < 0 and role != LOCAL) or (not local and node is None):
             continue
         hint: str | Expr = ""
         if node is not None and what == TYPE_OF:
             hint = type_text(captured.text(node))
         elif node is not None:
             hint = parse(f"{outline(captured, node)}{'' if what == VALUE_OF else what}")
-            asked.add(head_name(hint).lstrip("$"))
+            needed.add(head_name(hint).lstrip("$"))
         if local or hint != "":
-            kept.append(_hint(scope, name, hint, around if role == MEMBER_OF else scope))
-    return list(dict.fromkeys(reversed(kept)))
+            hints.append(_hint(scope, name, hint, symbol if role == MEMBER_OF else scope))
+    return list(dict.fromkeys(reversed(hints)))
 
 
-def _hint(scope: int, name: str, hint: str | Expr, within: int) -> TypeHint:
+def _hint(scope: int, name: str, hint: str | Expr, enclosing: int) -> TypeHint:
     """Make a hint at the type of a name ("" for a result): `hint` is a written type, a value, or "" if unknown."""
     if isinstance(hint, str):
         kind = BOUND if not hint else DECLARED if name else RETURN_TYPE
-        return TypeHint(kind, scope, name, hint, (), within)
-    return TypeHint(ASSIGNED if name else RETURNED, scope, name, "", hint, within)
+        return TypeHint(kind, scope, name, hint, (), enclosing)
+    return TypeHint(ASSIGNED if name else RETURNED, scope, name, "", hint, enclosing)
 
 
 @lru_cache(maxsize=512)
 def _plan(captures: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
     """(The captures of a match that are types and values, whether something other than a name may have these types)."""
-    return tuple(one for one in (*_TYPES, *_VALUES) if one in captures), any(one in captures for one in _OTHERS)
+    return tuple(capture for capture in (*_TYPES, *_VALUES) if capture in captures), any(
+        capture in captures for capture in _OTHERS
+    )
 
 
 class _Around:
@@ -307,13 +309,13 @@ class _Around:
         """The index of the symbol around a node, -1 if none; or of an anonymous function, as in `TypeHint.scope`."""
         at = node.start_byte
         index = self._finder.enclosing(at)
-        place = self._known.get(index)
-        if place is None:
-            place = self._finder.symbol(at)
-            while place >= 0 and self._symbols[place].kind not in self._kinds:
-                place = self._symbols[place].parent
-            self._known[index] = place
-        return place if self._locals is None else self._locals.inside(place, at)
+        scope = self._known.get(index)
+        if scope is None:
+            scope = self._finder.symbol(at)
+            while scope >= 0 and self._symbols[scope].kind not in self._kinds:
+                scope = self._symbols[scope].parent
+            self._known[index] = scope
+        return scope if self._locals is None else self._locals.inside(scope, at)
 
 
 class AnonymousScopes:
@@ -322,32 +324,32 @@ class AnonymousScopes:
     def __init__(self, anonymous: Anonymous, finder: Finder, symbols: Sequence[Symbol]) -> None:
         self._anonymous = anonymous
         self._symbols = symbols
-        self._spans = {one.symbol: (one.start, one.end) for one in finder.entities if one.symbol >= 0}
+        self._spans = {entity.symbol: (entity.start, entity.end) for entity in finder.entities if entity.symbol >= 0}
 
-    def inside(self, place: int, at: int) -> int:
-        """The innermost anonymous function around the byte `at` inside the symbol `place`; `place` if there is none."""
+    def inside(self, symbol: int, at: int) -> int:
+        """The innermost anonymous function around the byte `at` inside a symbol; the symbol itself if there is none."""
         number, start = self._anonymous.at(at)
-        return len(self._symbols) + number if number >= 0 and start > self._start(place) else place
+        return len(self._symbols) + number if number >= 0 and start > self._start(symbol) else symbol
 
-    def _start(self, place: int) -> int:
-        return self._spans[place][0] if place >= 0 else -1
+    def _start(self, symbol: int) -> int:
+        return self._spans[symbol][0] if symbol >= 0 else -1
 
     def nesting(self, types: Sequence[TypeHint], lambdas: Sequence[Lambda]) -> Iterator[TypeHint]:
         """For each symbol or anonymous function inside an anonymous function that binds names, a hint that says so."""
         first = len(self._symbols)
         holding = {item.scope - first for item in types if item.scope >= first}
         inside: dict[int, int] = {}
-        for place, (start, end) in self._spans.items():
+        for index, (start, end) in self._spans.items():
             number, begin = self._anonymous.at(start)
-            symbol = self._symbols[place]
+            symbol = self._symbols[index]
             is_inside = number >= 0 and begin > self._start(symbol.parent) and end <= self._anonymous.end(number)
             if is_inside and symbol.kind in CALLABLE:
-                inside[place] = number
+                inside[index] = number
                 holding.add(number)
         if not holding:
             return
-        for place, number in inside.items():
-            yield from self._nesting(place, number, holding, lambdas)
+        for index, number in inside.items():
+            yield from self._nesting(index, number, holding, lambdas)
         for number in range(len(lambdas)):
             yield from self._nesting(first + number, self._outer(number, lambdas), holding, lambdas)
 
@@ -356,11 +358,11 @@ class AnonymousScopes:
         outer, start = self._anonymous.outer(number)
         return outer if start > self._start(lambdas[number].symbol) else -1
 
-    def _nesting(self, place: int, number: int, holding: set[int], lambdas: Sequence[Lambda]) -> Iterator[TypeHint]:
+    def _nesting(self, scope: int, number: int, holding: set[int], lambdas: Sequence[Lambda]) -> Iterator[TypeHint]:
         while number >= 0 and number not in holding:
             number = self._outer(number, lambdas)
         if number >= 0:
-            yield TypeHint(NESTED, place, "", "", (), len(self._symbols) + number)
+            yield TypeHint(NESTED, scope, "", "", (), len(self._symbols) + number)
 
 
 class _Reader:
@@ -385,13 +387,13 @@ class _Reader:
         roles, others = _plan(tuple(captures))
         hints: list[str | Expr] = []
         names = _names(captures)
-        if given := captures.get("typed.declared"):
-            hints = [type_text(text) for text in map(captured.text, given) if not _DEDUCED.match(text)]
-        if hints and given and self._is_cpp:
+        if declared := captures.get("typed.declared"):
+            hints = [type_text(text) for text in map(captured.text, declared) if not _DEDUCED.match(text)]
+        if hints and declared and self._is_cpp:
             for node in names:
-                after = _stars(captured.source, given[-1].end_byte, node.start_byte, node.end_byte)
-                place, name = self._callable(node), captured.text(node)
-                yield from (_hint(place, name, _with_pointers(hint, after), place) for hint in hints)
+                after = _stars(captured.source, declared[-1].end_byte, node.start_byte, node.end_byte)
+                scope, name = self._callable(node), captured.text(node)
+                yield from (_hint(scope, name, _with_pointers(hint, after), scope) for hint in hints)
             names = []
         if roles and not hints:
             hints = list(self._hints(captures, roles))
@@ -402,21 +404,21 @@ class _Reader:
                 text = hints[0] if hints and isinstance(hints[0], str) else ""
                 yield TypeHint(ALIAS, -1, captured.text(node), text, (), -1)
             for node in (*captures.get("typed.return", ()), *captures.get("typed.result", ())):
-                place = self._function(node)
+                scope = self._function(node)
                 after = _stars(captured.source, node.end_byte, -1, -1) if self._is_cpp else ""
-                if place >= 0:
-                    yield from (_hint(place, "", _with_pointers(hint, after), place) for hint in hints)
+                if scope >= 0:
+                    yield from (_hint(scope, "", _with_pointers(hint, after), scope) for hint in hints)
         if members or others:
             for node in (*captures.get("typed.member", ()), *members):
-                place, within = self._type(node), self._member(node)
-                if place >= 0:
+                scope, enclosing = self._type(node), self._member(node)
+                if scope >= 0:
                     name = captured.text(node).lstrip("@$")
-                    yield from (_hint(place, name, hint, within) for hint in hints)
+                    yield from (_hint(scope, name, hint, enclosing) for hint in hints)
         for node in names if not members else ():
-            place = self._callable(node)
+            scope = self._callable(node)
             name = without_colon(captured.text(node)).lstrip("$")
             for hint in hints or (self._argument(node, name),):
-                yield _hint(place, name, hint, place)
+                yield _hint(scope, name, hint, scope)
 
     def _argument(self, node: Node, name: str) -> str | Expr:
         """The expression for the value that callers pass for a parameter; "" for other names, and in most languages."""
@@ -516,6 +518,6 @@ def _stars(source: bytes, start: int, name: int, end: int) -> str:
         match = _POINTED_TO.match(source, start)
         return "*" * min(match.group().count(b"*"), 3) if match is not None else ""
     before = source[max(start, name - _NEAR) : name]
-    found = before.rpartition(b",")[2].count(b"*") if b"*" in before else 0
+    stars = before.rpartition(b",")[2].count(b"*") if b"*" in before else 0
     arrays = source[end : end + 1] == b"["
-    return "*" * min(found + arrays, 3) if found or arrays else ""
+    return "*" * min(stars + arrays, 3) if stars or arrays else ""

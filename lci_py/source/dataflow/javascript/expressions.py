@@ -80,8 +80,8 @@ class Expressions(Lowering):
         if kind == "identifier" and text == "exports" and self._is_exports(node):
             return self._exports_node()
         module = self._required_module(obj) if kind == "call_expression" else None
-        found = self._import_node(module, text) if module is not None else 0
-        return found or self.flow.load(self._value(obj), text)
+        value = self._import_node(module, text) if module is not None else 0
+        return value or self.flow.load(self._value(obj), text)
 
     def _subscript(self, node: Node) -> int:
         obj, index = self._value(node.child_by_field_name("object")), node.child_by_field_name("index")
@@ -106,20 +106,20 @@ class Expressions(Lowering):
         callee = node.child_by_field_name("constructor")
         if callee is None:
             return 0
-        listed = node.child_by_field_name("arguments")
+        argument_list = node.child_by_field_name("arguments")
         function = self._value(callee)
-        return self.flow.call(self._scope, function, _line(callee), self._argument_nodes(listed), CONSTRUCT)
+        return self.flow.call(self._scope, function, _line(callee), self._argument_nodes(argument_list), CONSTRUCT)
 
-    def _argument_nodes(self, listed: Node | None) -> list[tuple[int, int]]:
+    def _argument_nodes(self, argument_list: Node | None) -> list[tuple[int, int]]:
         """For each argument (position, node). A tagged template passes its strings at 0, its expressions from 1 on."""
-        if listed is None:
+        if argument_list is None:
             return []
-        if listed.type == "template_string":
-            parts = [child for child in listed.named_children if child.type == "template_substitution"]
+        if argument_list.type == "template_string":
+            parts = [child for child in argument_list.named_children if child.type == "template_substitution"]
             return [(number, self._first(child)) for number, child in enumerate(parts, 1)]
         arguments = []
         position = 0
-        for child in listed.named_children:
+        for child in argument_list.named_children:
             if child.type == "comment":
                 continue
             value = self._value(child)
@@ -191,15 +191,15 @@ class Expressions(Lowering):
     def _ternary(self, node: Node) -> int:
         self._value(node.child_by_field_name("condition"))
         self._branches += 1
-        found = [self._value(node.child_by_field_name(side)) for side in ("consequence", "alternative")]
+        values = [self._value(node.child_by_field_name(side)) for side in ("consequence", "alternative")]
         self._branches -= 1
-        return self.flow.either(*found)
+        return self.flow.either(*values)
 
     def _sequence(self, node: Node) -> int:
-        found = 0
+        value = 0
         for child in node.named_children:
-            found = self._value(child)
-        return found
+            value = self._value(child)
+        return value
 
     def _yield(self, node: Node) -> int:
         value = self._first(node)
@@ -213,37 +213,37 @@ class Expressions(Lowering):
 
     def _object(self, node: Node) -> int:
         flow = self.flow
-        made = flow.value(NEW, PLAIN)
+        obj = flow.value(NEW, PLAIN)
         for child in node.named_children:
             kind = child.type
             if kind == "pair":
                 key = child.child_by_field_name("key")
                 if key is not None and key.type == "computed_property_name":
                     self._value(key)
-                self.flow.put(made, self._key(key), self._direct(child.child_by_field_name("value"), key, made))
+                self.flow.put(obj, self._key(key), self._direct(child.child_by_field_name("value"), key, obj))
             elif kind == "shorthand_property_identifier":
-                self.flow.put(made, self._text(child), self._identifier(child))
+                self.flow.put(obj, self._text(child), self._identifier(child))
             elif kind == "method_definition":
-                self._method(child, holder=made)
+                self._method(child, holder=obj)
             elif kind == "spread_element":
-                flow.copy(made, self._first(child))
-        return made
+                flow.copy(obj, self._first(child))
+        return obj
 
     def _method(self, node: Node, owner: int = -1, holder: int = 0) -> int:
         raise NotImplementedError
 
     def _array(self, node: Node) -> int:
-        made = self.flow.value(NEW)
+        obj = self.flow.value(NEW)
         position, certain = 0, True
         for child in node.children:
             if child.type == ",":
                 position += 1
             elif child.type == "spread_element":
                 certain = False  # the indices of what follows are unknown
-                self.flow.put(made, "", self.flow.each(self._scope, self._first(child), child.start_point[0] + 1))
+                self.flow.put(obj, "", self.flow.each(self._scope, self._first(child), child.start_point[0] + 1))
             elif child.is_named and child.type != "comment":
-                self.flow.put(made, str(position) if certain else "", self._value(child))
-        return made
+                self.flow.put(obj, str(position) if certain else "", self._value(child))
+        return obj
 
 
 def _line(callee: Node) -> int:

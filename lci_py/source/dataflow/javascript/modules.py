@@ -48,8 +48,8 @@ class Modules(Expressions):
     def _define(self, node: Node, defines: bool) -> bool:
         """Lower AMD's `define("name", ["a"], function (a) {})` or `require(["a"], …)`; False for other calls."""
         flow, line = self.flow, node.start_point[0] + 1
-        listed = node.child_by_field_name("arguments")
-        passed = [child for child in listed.named_children if child.type != "comment"] if listed is not None else []
+        group = node.child_by_field_name("arguments")
+        passed = [child for child in group.named_children if child.type != "comment"] if group is not None else []
         if defines and len(passed) > 1 and passed[0].type == "string":
             passed = passed[1:]
         names = ["require", "exports", "module"]
@@ -131,9 +131,9 @@ class Modules(Expressions):
             elif child.type == "namespace_export" and child.named_children:
                 self._export_as(self._text(child.named_children[0]), self._import_node(module))
             elif child.type == "*":
-                place = self._imports.get((module, "*"), -1)
-                if place >= 0:
-                    self.flow.row(STAR, place)
+                index = self._imports.get((module, "*"), -1)
+                if index >= 0:
+                    self.flow.row(STAR, index)
             elif child.type == "=":  # TypeScript's `export = x`
                 self.flow.copy(self._exports_node(), self._value(node.named_children[-1]))
         return 0
@@ -182,7 +182,7 @@ class Modules(Expressions):
         if name is None or body is None or name.type == "string":
             return 0
         flow = self.flow
-        made = flow.value(NEW, PLAIN)
+        namespace = flow.value(NEW, PLAIN)
         head, *rest = self._text(name).split(".")
         if rest:
             outer = flow.value(NEW, PLAIN)
@@ -191,13 +191,13 @@ class Modules(Expressions):
                 inner = flow.value(NEW, PLAIN)
                 self.flow.put(outer, part, inner)
                 outer = inner
-            self.flow.put(outer, rest[-1], made)
+            self.flow.put(outer, rest[-1], namespace)
         else:
-            flow.copy(flow.bind(self._scope, head), made)
+            flow.copy(flow.bind(self._scope, head), namespace)
         before = self._scope, self._variables, self._module_object
         latest, self._latest = self._latest, {}
         self._scope = self._variables = flow.scope(self._scope, self._function)
-        self._module_object = made
+        self._module_object = namespace
         for child in body.named_children:
             self._value(child)
         self._scope, self._variables, self._module_object = before
@@ -210,7 +210,7 @@ def _names(declaration: Node) -> list[Node]:
     name = declaration.child_by_field_name("name")
     if name is not None:
         return [name]
-    found = [
+    names = [
         child.child_by_field_name("name") for child in declaration.named_children if child.type == "variable_declarator"
     ]
-    return [name for name in found if name is not None and name.type == "identifier"]
+    return [name for name in names if name is not None and name.type == "identifier"]

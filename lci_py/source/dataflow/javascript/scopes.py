@@ -67,7 +67,7 @@ class Lowering:
         self._source = source
         self._places = places
         # Module and name alone decide which file an import means.
-        self._imports = {(item.module, item.name): place for place, item in enumerate(imports)}
+        self._imports = {(item.module, item.name): index for index, item in enumerate(imports)}
         self._scope: Scope = self.flow.module
         self._variables: Scope = self.flow.module  # where `var` binds
         self._function = -1
@@ -105,32 +105,32 @@ class Lowering:
                 return self._value(child)
         return 0
 
-    def _direct(self, node: Node | None, given: Node | None = None, holder: int = 0) -> int:
+    def _direct(self, node: Node | None, target: Node | None = None, holder: int = 0) -> int:
         """The node of the value of an expression that is directly assigned to a name.
 
         Args:
-            given: The assigned name; a function or class without a name of its own defines it.
+            target: The assigned name; a function or class without a name of its own defines it.
             holder: Node of the object of which the value becomes a property.
         """
         if node is not None and node.type in FUNCTIONS:
-            return self._make_function(node, given, holder=holder)
+            return self._make_function(node, target, holder=holder)
         if node is not None and node.type in CLASSES:
-            return self._make_class(node, given)
+            return self._make_class(node, target)
         return self._value(node)
 
-    def _make_function(self, node: Node, given: Node | None, holder: int = 0) -> int:
+    def _make_function(self, node: Node, target: Node | None, holder: int = 0) -> int:
         raise NotImplementedError
 
-    def _make_class(self, node: Node, given: Node | None, outside: Sequence[Node] = ()) -> int:
+    def _make_class(self, node: Node, target: Node | None, outside: Sequence[Node] = ()) -> int:
         raise NotImplementedError
 
     def _place(self, *names: Node | None) -> int:
         """The index of the symbol that one of these name nodes defines; -1 if they define no symbol."""
         for name in names:
             if name is not None:
-                place = self._places.get(name.start_byte + (name.type == "string"), -1)
-                if place >= 0:
-                    return place
+                symbol = self._places.get(name.start_byte + (name.type == "string"), -1)
+                if symbol >= 0:
+                    return symbol
         return -1
 
     # --- names ----------------------------------------------------------------------------------------------------
@@ -151,11 +151,11 @@ class Lowering:
 
     def _identifier(self, node: Node) -> int:
         text = self._text(node)
-        found = self._latest.get(text) if not self._branches and self._scope is self._variables else None
-        if found is None:
-            found = self._scope.names.get(text)
-        if found is not None:
-            return found
+        value = self._latest.get(text) if not self._branches and self._scope is self._variables else None
+        if value is None:
+            value = self._scope.names.get(text)
+        if value is not None:
+            return value
         if text == "exports" and not self._is_bound(text):
             return self._exports_node()
         if text == "arguments" and self._frame is not None and self._frame.function >= 0:
@@ -173,14 +173,14 @@ class Lowering:
         """The node of a function's `arguments`, which holds every parameter at its index, and further arguments."""
         if not frame.listed:
             flow = self.flow
-            known = [p for p in flow.functions[frame.function].parameters if p.kind != THIS]
+            parameters = [p for p in flow.functions[frame.function].parameters if p.kind != THIS]
             frame.listed = flow.value(NEW)
-            for number, parameter in enumerate(known):
+            for number, parameter in enumerate(parameters):
                 self.flow.put(frame.listed, "" if parameter.kind == REST else str(number), parameter.node)
-            if not known or known[-1].kind != REST:
+            if not parameters or parameters[-1].kind != REST:
                 rest = flow.node()
                 flow.parameter(frame.function, rest, "arguments", REST)
-                if known:
+                if parameters:
                     self.flow.put(frame.listed, "", flow.value(ITEM, rest, 0))
                 else:
                     flow.copy(frame.listed, rest)
@@ -244,8 +244,8 @@ class Lowering:
 
     def _import_node(self, module: str, name: str = "") -> int:
         """The node of a name imported from a module (the module itself if ""); 0 if the file has no such import."""
-        place = self._imports.get((module, name), -1)
-        return self.flow.value(IMPORT, place, 0) if place >= 0 else 0
+        index = self._imports.get((module, name), -1)
+        return self.flow.value(IMPORT, index, 0) if index >= 0 else 0
 
     def _required_module(self, node: Node | None) -> str | None:
         """The module `m` that `require("m")` or `import("m")` loads; None for other expressions."""
@@ -256,10 +256,14 @@ class Lowering:
         callee = node.child_by_field_name("function")
         if callee is None or self._source[callee.start_byte : callee.end_byte] not in (b"require", b"import"):
             return None
-        listed = node.child_by_field_name("arguments")
-        if listed is None or not listed.named_children or listed.named_children[0].type != "string":
+        argument_list = node.child_by_field_name("arguments")
+        if (
+            argument_list is None
+            or not argument_list.named_children
+            or argument_list.named_children[0].type != "string"
+        ):
             return None
-        return self._text(listed.named_children[0]).strip("\"'` ")
+        return self._text(argument_list.named_children[0]).strip("\"'` ")
 
     def _exports_node(self) -> int:
         """The node of the object `module.exports`."""
@@ -329,13 +333,13 @@ class Lowering:
         """Bind each assigned variable to its scope, which is only known at the end of the file."""
         shared: set[tuple[int, str]] = set()
         for scope, name in self._written:
-            around = scope
-            while around.parent is not None and name not in around.bound:
-                around = around.parent
-            if name not in around.bound:  # without a declaration a variable is a global one
+            outer = scope
+            while outer.parent is not None and name not in outer.bound:
+                outer = outer.parent
+            if name not in outer.bound:  # without a declaration a variable is a global one
                 self.flow.bind(self.flow.module, name)
-            if around.function != scope.function:
-                shared.add((id(around), name))
+            if outer.function != scope.function:
+                shared.add((id(outer), name))
         for scope, name, version in self._versions:
             if (id(scope), name) in shared:  # another function may assign it at any time
                 self.flow.copy(version, scope.names[name])
@@ -355,8 +359,8 @@ class Lowering:
             if name.type == "computed_property_name":
                 self._value(name)
             key = self._text(name) if name.type == "shorthand_property_identifier_pattern" else self._key(name)
-            found = self._import_node(module, key) if module else 0
-            self._assign(target, found or self._get(value, key), scope)
+            import_node = self._import_node(module, key) if module else 0
+            self._assign(target, import_node or self._get(value, key), scope)
 
     def _assign_items(self, left: Node, value: int, scope: Scope | None) -> None:
         position = 0
@@ -375,10 +379,10 @@ class Lowering:
         """Assign `[a, b] = [x, y]` pairwise. Returns False, and adds nothing, if the two sides do not correspond."""
         targets = [child for child in left.children if child.type not in ("[", "]", "comment")]
         sources = [child for child in right.named_children if child.type != "comment"]
-        named = [child for child in targets if child.is_named]
-        if len(targets) != 2 * len(named) - 1 or len(named) > len(sources) or not named:
+        patterns = [child for child in targets if child.is_named]
+        if len(targets) != 2 * len(patterns) - 1 or len(patterns) > len(sources) or not patterns:
             return False
-        if any(child.type in ("rest_pattern", "spread_element") for child in (*named, *sources)):
+        if any(child.type in ("rest_pattern", "spread_element") for child in (*patterns, *sources)):
             return False
         if any(
             child.type == "," and child.next_sibling is not None and child.next_sibling.type == ","
@@ -386,11 +390,11 @@ class Lowering:
         ):
             return False
         # In `[a, b] = [b, a]`, the whole right side is evaluated before the left side changes.
-        nested = [t.type == "array_pattern" and s.type == "array" for t, s in zip(named, sources, strict=False)]
+        nested = [t.type == "array_pattern" and s.type == "array" for t, s in zip(patterns, sources, strict=False)]
         values = [0 if inner else self._direct(source) for inner, source in zip(nested, sources, strict=False)]
-        for source in sources[len(named) :]:
+        for source in sources[len(patterns) :]:
             self._value(source)
-        for target, source, inner, value in zip(named, sources, nested, values, strict=False):
+        for target, source, inner, value in zip(patterns, sources, nested, values, strict=False):
             if not inner or not self._pairwise(target, source, scope):
                 self._assign(target, self._value(source) if inner else value, scope)
         return True

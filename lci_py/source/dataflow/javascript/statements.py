@@ -108,9 +108,9 @@ class JavaScriptFlow(Modules):
         lists = name.type == "array_pattern" and value is not None and value.type == "array"
         if lists and value is not None and self._pairwise(name, value, scope):
             return
-        given = self._direct(value, name)
+        result = self._direct(value, name)
         self._fixed = constant
-        self._assign(name, given, scope, value)
+        self._assign(name, result, scope, value)
         self._fixed = False
         if constant and name.type == "identifier" and value is not None:
             text = self._text(name)
@@ -165,10 +165,10 @@ class JavaScriptFlow(Modules):
             self.flow.copy(self.flow.bind(self._scope, self._text(name)), value)
         return value
 
-    def _make_function(self, node: Node, given: Node | None, holder: int = 0) -> int:
+    def _make_function(self, node: Node, target: Node | None, holder: int = 0) -> int:
         name = node.child_by_field_name("name")
         flags = ARROW if node.type == "arrow_function" else GENERATOR if node.type.startswith("generator") else 0
-        function = self._new_function(node, self._place(name, given), flags)
+        function = self._new_function(node, self._place(name, target), flags)
         before = self._scope
         value = self.flow.value(FUNC, function)
         if name is not None and node.type in FUNCTIONS:
@@ -200,8 +200,8 @@ class JavaScriptFlow(Modules):
         value = self.flow.value(FUNC, function)
         if flags & PROPERTY and owner >= 0:
             self.flow.getters.add(self._text(name))
-            if (place := self._place(name)) >= 0:
-                self.flow.accessors.append((place, "property"))
+            if (symbol := self._place(name)) >= 0:
+                self.flow.accessors.append((symbol, "property"))
         if setter:
             return value  # reading the property does not return its setter
         if owner >= 0:
@@ -286,14 +286,14 @@ class JavaScriptFlow(Modules):
             self.flow.copy(self.flow.bind(self._scope, self._text(name)), value)
         return value
 
-    def _make_class(self, node: Node, given: Node | None, outside: Sequence[Node] = ()) -> int:
+    def _make_class(self, node: Node, target: Node | None, outside: Sequence[Node] = ()) -> int:
         flow = self.flow
         name = node.child_by_field_name("name")
-        symbol = self._place(name, given)
+        symbol = self._place(name, target)
         wraps = [self._decorator(child) for child in outside]
-        place = len(flow.classes)
+        class_index = len(flow.classes)
         flow.classes.append(symbol)
-        made = flow.value(CLASS, place)
+        value = flow.value(CLASS, class_index)
         before = self._scope, self._function, self._symbol, self._frame
         self._branches += 1  # fields are initialised later
         if self._function < 0 and symbol >= 0:
@@ -301,33 +301,33 @@ class JavaScriptFlow(Modules):
         if name is not None or self._function != before[1]:
             self._scope = flow.scope(self._scope, self._function)
         if name is not None:
-            flow.copy(flow.bind(self._scope, self._text(name)), made)
+            flow.copy(flow.bind(self._scope, self._text(name)), value)
         wraps += [self._decorator(child) for child in node.children if child.type == "decorator"]
         for child in node.named_children:
             if child.type == "class_heritage":
-                self._heritage(child, place)
+                self._heritage(child, class_index)
         self._symbol = symbol if symbol >= 0 else self._symbol
         body = node.child_by_field_name("body")
         if body is not None:
-            self._members(body, place)
-        made = self._apply_decorators(made, wraps)
+            self._members(body, class_index)
+        value = self._apply_decorators(value, wraps)
         self._branches -= 1
         self._scope, self._function, self._symbol, self._frame = before
-        return made
+        return value
 
-    def _heritage(self, node: Node, place: int) -> None:
+    def _heritage(self, node: Node, class_index: int) -> None:
         for child in node.named_children:
             if child.type == "extends_clause":
                 for base in child.children_by_field_name("value"):
-                    self.flow.row(BASE, place, self._value(base))
+                    self.flow.row(BASE, class_index, self._value(base))
             elif child.type != "implements_clause":
-                self.flow.row(BASE, place, self._value(child))
+                self.flow.row(BASE, class_index, self._value(child))
 
-    def _members(self, body: Node, place: int) -> None:
+    def _members(self, body: Node, class_index: int) -> None:
         pending: list[tuple[int, int]] = []
         # The initialisers of all instance fields share one `this`, and so do those of all static fields.
-        frames = Frame(-1, place, False, 0), Frame(-1, place, True, 0)
-        around = self._frame
+        frames = Frame(-1, class_index, False, 0), Frame(-1, class_index, True, 0)
+        outer = self._frame
         for child in body.named_children:
             kind = child.type
             if kind == "decorator":
@@ -336,18 +336,20 @@ class JavaScriptFlow(Modules):
             wraps = [*pending, *(self._decorator(part) for part in child.children if part.type == "decorator")]
             pending = []
             if kind == "method_definition":
-                self._frame = around
-                made = self._apply_decorators(self._method(child, place), wraps)
-                if wraps and made:
-                    self.flow.row(MEMBER, place, self.flow.string(self._key(child.child_by_field_name("name"))), made)
+                self._frame = outer
+                value = self._apply_decorators(self._method(child, class_index), wraps)
+                if wraps and value:
+                    self.flow.row(
+                        MEMBER, class_index, self.flow.string(self._key(child.child_by_field_name("name"))), value
+                    )
             elif kind in ("field_definition", "public_field_definition"):
-                self._field(child, place, frames, wraps)
+                self._field(child, class_index, frames, wraps)
             elif kind == "class_static_block":
                 self._frame = frames[1]
                 self._value(child.child_by_field_name("body"))
-        self._frame = around
+        self._frame = outer
 
-    def _field(self, node: Node, place: int, frames: tuple[Frame, Frame], wraps: list[tuple[int, int]]) -> None:
+    def _field(self, node: Node, class_index: int, frames: tuple[Frame, Frame], wraps: list[tuple[int, int]]) -> None:
         name = node.child_by_field_name("name") or node.child_by_field_name("property")
         if name is None:
             return
@@ -357,7 +359,7 @@ class JavaScriptFlow(Modules):
         value = self._direct(node.child_by_field_name("value"), name, self._frame_object(node))
         value = self._apply_decorators(value, wraps)
         if value:
-            self.flow.row(MEMBER, place, self.flow.string(self._key(name)), value)
+            self.flow.row(MEMBER, class_index, self.flow.string(self._key(name)), value)
 
     def _frame_object(self, node: Node) -> int:
         """The node of `this` for a field whose value is a `function` (which has its own `this`); 0 for other fields."""
