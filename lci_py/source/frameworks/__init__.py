@@ -93,8 +93,8 @@ def table_of(language: str) -> Table:
     if "same_as" in data:
         return table_of(data["same_as"])
     rows = [data.get(kind, []) for kind in ("call", "attribute", "text")]
-    every = [*(row for some in rows for row in some), data.get("controllers", {}), data.get("actions", {})]
-    signs = dict.fromkeys(sign.encode() for row in every for sign in row.get("signs", ()))
+    entries = [*(row for some in rows for row in some), data.get("controllers", {}), data.get("actions", {})]
+    signs = dict.fromkeys(sign.encode() for row in entries for sign in row.get("signs", ()))
     return Table(tuple(signs), *rows, **{key: value for key, value in data.items() if key in Table._fields[4:]})
 
 
@@ -106,7 +106,7 @@ def _pattern_of(names: Iterable[str]) -> re.Pattern[str]:
 @cache
 def _hooks(language: str) -> dict[str, list[tuple[re.Pattern[str], Hook]]]:
     """Maps each package ("" for any) to its base classes, each as (pattern of the class name, its hooks)."""
-    found: dict[str, list[tuple[re.Pattern[str], Hook]]] = {}
+    hooks: dict[str, list[tuple[re.Pattern[str], Hook]]] = {}
     for row in table_of(language).hook:
         methods = row["methods"].split()
         hook = Hook(
@@ -121,8 +121,8 @@ def _hooks(language: str) -> dict[str, list[tuple[re.Pattern[str], Hook]]]:
             packages.setdefault(package, []).append(name)
             packages.setdefault("", []).extend([name] * ("*" not in name))
         for package, names in packages.items():
-            found.setdefault(package, []).append((_pattern_of(names), hook))
-    return found
+            hooks.setdefault(package, []).append((_pattern_of(names), hook))
+    return hooks
 
 
 @cache
@@ -214,9 +214,9 @@ def _read_texts(source: bytes, caller: Callable[[int], int], rows: Sequence[Row]
     """Add to `registry` what the regular expressions of rows match in the text: routers, templates, commands."""
     for row in rows:
         line, end = 1, 0
-        for found in re.finditer(row["pattern"].encode(), source):
-            groups = {name: text.decode("utf-8", "replace") for name, text in found.groupdict().items()}
-            line, end, scope = line + source.count(b"\n", end, found.start()), found.start(), caller(found.start())
+        for match in re.finditer(row["pattern"].encode(), source):
+            groups = {name: text.decode("utf-8", "replace") for name, text in match.groupdict().items()}
+            line, end, scope = line + source.count(b"\n", end, match.start()), match.start(), caller(match.start())
             if row["kind"] == "template":
                 registry.template(groups["target"], row, scope, line)
             elif row["kind"] == "root":

@@ -87,25 +87,25 @@ class Around:
         """(The prefix that enclosing groups give to a call's path, the router that the call is made on)."""
         prefix = self._of_chain(node)
         owner = self.variable_of(node) if row.get("listed") else self._root(node)
-        for around in self.calls_around(node):
-            before = self._of_chain(around)
-            group = next((one for one in self._rows_of(around) if one["kind"] == "group" or one.get("groups")), None)
+        for call in self.calls_around(node):
+            before = self._of_chain(call)
+            group = next((item for item in self._rows_of(call) if item["kind"] == "group" or item.get("groups")), None)
             if group is not None:
-                before = join_paths(before, self._path_of_group(around, group))
-                owner = owner if row.get("listed") or group.get("listed") else self._root(around)
+                before = join_paths(before, self._path_of_group(call, group))
+                owner = owner if row.get("listed") or group.get("listed") else self._root(call)
             prefix = join_paths(before, prefix)
         return prefix, owner
 
     def calls_around(self, node: Node) -> Iterator[Node]:
         """The calls whose arguments or block contain a node, from the innermost to the outermost."""
-        inner, around = node, node.parent
+        inner, outer = node, node.parent
         for _ in range(_HIGHEST):
-            if around is None:
+            if outer is None:
                 return
-            called = self.callee(around)
+            called = self.callee(outer)
             if called is not None and inner.start_byte >= called.end_byte:
-                yield around
-            inner, around = around, around.parent
+                yield outer
+            inner, outer = outer, outer.parent
 
     def _rows_of(self, call: Node) -> Sequence[Row]:
         called = self.callee(call)
@@ -116,12 +116,12 @@ class Around:
 
     def _of_chain(self, node: Node) -> str:
         """The prefix that earlier calls in a call's chain set: `a` in `Route::prefix('a')->get(…)`."""
-        found = ""
+        prefix = ""
         for inner in self._chain(node):
-            row = next((one for one in self._rows_of(inner) if one["kind"] == "group" and one.get("chained")), None)
+            row = next((item for item in self._rows_of(inner) if item["kind"] == "group" and item.get("chained")), None)
             if row is not None:
-                found = join_paths(self._path_of_group(inner, row), found)
-        return found
+                prefix = join_paths(self._path_of_group(inner, row), prefix)
+        return prefix
 
     def _chain(self, node: Node) -> Iterator[Node]:
         """The receivers in a chain of calls, from the last to the first."""
@@ -138,8 +138,8 @@ class Around:
         if self._captured.text(last) in _SELVES and outer:
             field = self._captured.text(outer[-1])
             return field if re.fullmatch(r"\w+\.\w{1,60}", field) else ""
-        text, around = self._captured.text(last), last.parent
-        is_called = around is not None and around.child_by_field_name("function") == last
+        text, parent = self._captured.text(last), last.parent
+        is_called = parent is not None and parent.child_by_field_name("function") == last
         is_type = text[:1].isupper() and not re.search(
             rb"(?m)^[ \t]*%s\s*:?=[^=]" % re.escape(text.encode()), self._captured.source
         )
@@ -157,30 +157,30 @@ class Around:
 
     def variable_of(self, node: Node) -> str:
         """The variable to which an expression, or a list that contains it, is assigned; "" if it is not assigned."""
-        around = node.parent
+        parent = node.parent
         for _ in range(_HIGHEST):
-            if around is None or around.type in _FUNCTIONS:
+            if parent is None or parent.type in _FUNCTIONS:
                 break
-            field = _NAMED.get(around.type)
-            name = around.child_by_field_name(field) if field else None
+            field = _NAMED.get(parent.type)
+            name = parent.child_by_field_name(field) if field else None
             if name is not None:
                 is_value = node.start_byte >= name.end_byte
                 text = self._captured.text(name).removeprefix("mut ").strip() if is_value else ""
-                return f"this.{text}" if text and "field_definition" in around.type else text
-            around = around.parent
+                return f"this.{text}" if text and "field_definition" in parent.type else text
+            parent = parent.parent
         return ""
 
     def decorated_name(self, node: Node) -> Node | None:
         """The name of the definition that a call decorates; None if the call is not a decorator."""
-        around = node if node.type == "decorator" else node.parent
-        if around is None or around.type != "decorator" or around.parent is None:
+        decorator = node if node.type == "decorator" else node.parent
+        if decorator is None or decorator.type != "decorator" or decorator.parent is None:
             return None
-        defined = around.parent.child_by_field_name("definition")
+        defined = decorator.parent.child_by_field_name("definition")
         if defined is None:  # JavaScript: decorators stand before the method, or in the class
-            sibling = around.next_named_sibling
+            sibling = decorator.next_named_sibling
             while sibling is not None and sibling.type in ("decorator", "comment"):
                 sibling = sibling.next_named_sibling
-            defined = sibling if sibling is not None else around.parent
+            defined = sibling if sibling is not None else decorator.parent
         return defined.child_by_field_name("name")
 
     # --- arguments
@@ -190,8 +190,8 @@ class Around:
         group = node.child_by_field_name("arguments") or next(
             (child for child in node.named_children if child.type == "arguments"), None
         )
-        given: list[str] = []
-        named: dict[str, str] = {}
+        positional: list[str] = []
+        keywords: dict[str, str] = {}
         for child in group.named_children if group is not None else ():
             if "comment" in child.type:
                 continue
@@ -199,12 +199,12 @@ class Around:
             text = self._captured.text(child)
             if name is not None:
                 value = child.child_by_field_name("value") or child.named_children[-1]
-                named[self._captured.text(name).strip("\"':")] = self._captured.text(value)
+                keywords[self._captured.text(name).strip("\"':")] = self._captured.text(value)
                 continue
-            given.append(text)
+            positional.append(text)
             if text[:1] in "{[" and len(text) < _MOST_OPTIONS:
-                named.update(_OPTION.findall(text))
-        return Arguments(tuple(given), named)
+                keywords.update(_OPTION.findall(text))
+        return Arguments(tuple(positional), keywords)
 
     def path(self, text: str, row: Row) -> str | None:
         """The path or name that an expression stands for; None if it stands for no path and the row requires a path."""
@@ -224,15 +224,15 @@ class Around:
         if row.get("whole") and len(text) != len(first[0]) and "+" not in text:
             return None
         if len(parts) > 1:
-            made = "".join(self.part(part) for part in parts)
+            result = "".join(self.part(part) for part in parts)
         else:
-            made = f"{UNKNOWN if text[: first.start()].strip('[ ') else ''}{content(first, self._constant)}"
-        return readable(made) if row.get("regex") else made
+            result = f"{UNKNOWN if text[: first.start()].strip('[ ') else ''}{content(first, self._constant)}"
+        return readable(result) if row.get("regex") else result
 
     def part(self, text: str) -> str:
         """The part of a path that an operand of a string concatenation stands for."""
-        found = STRING.fullmatch(text)
-        constant = self._constant(text) if found is None else content(found, self._constant)
+        match = STRING.fullmatch(text)
+        constant = self._constant(text) if match is None else content(match, self._constant)
         return setting(text) if constant is None else constant
 
     def _constant(self, text: str) -> str | None:

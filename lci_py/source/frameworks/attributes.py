@@ -47,17 +47,17 @@ def read_attributes(
     names = {name: row for row in rows for name in row["names"].split()}
     for number, symbol in enumerate(symbols):
         head = "\n".join(lines[symbol.first_line - 1 : symbol.line])
-        found = list(attributes_of(head, mark))
+        attributes = list(attributes_of(head, mark))
         if symbol.kind in TYPE_KINDS and rows[0].get("mounted"):
             continue
         if symbol.kind in TYPE_KINDS:
-            own = [_paths(_arguments(inner), names[name], source)[0] for name, inner, _ in found if name in names]
-            others = " ".join(name for name, _, _ in found if name not in names)
+            own = [_paths(_arguments(inner), names[name], source)[0] for name, inner, _ in attributes if name in names]
+            others = " ".join(name for name, _, _ in attributes if name not in names)
             if own or others:
                 router = ROOTED if own else ""
                 registry.note(Registration("base", own[-1] if own else "", router, others, number, -1, symbol.line))
             continue
-        for name, inner, at in found:
+        for name, inner, at in attributes:
             if (row := names.get(name)) is None or row["kind"] == "base":
                 continue
             arguments = _arguments(inner)
@@ -76,21 +76,21 @@ def read_attributes(
 def _arguments(text: str) -> Arguments:
     parts = [(part, _NAMED.match(part)) for part in split(text)]
     return Arguments(
-        tuple(part for part, named in parts if named is None), {named[1]: named[2] for _, named in parts if named}
+        tuple(part for part, match in parts if match is None), {match[1]: match[2] for _, match in parts if match}
     )
 
 
 def _paths(arguments: Arguments, row: Row, source: bytes) -> list[str]:
     def part_of(text: str) -> str:
-        if (found := STRING.fullmatch(text)) is not None:
-            return content(found)
+        if (match := STRING.fullmatch(text)) is not None:
+            return content(match)
         constant = constant_of(source, text)
         return setting(text) if constant is None else constant
 
     text = arguments.get(row.get("name", [0, "value", "path"]))
     if "+" in text:
         return ["".join(map(part_of, sum_of(text)))]
-    return [content(found) for found in STRING.finditer(text)] or [part_of(text) if text else ""]
+    return [content(match) for match in STRING.finditer(text)] or [part_of(text) if text else ""]
 
 
 def _methods(row: Row, name: str, arguments: Arguments) -> Iterator[str]:

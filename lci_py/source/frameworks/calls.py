@@ -94,8 +94,8 @@ class Calls:
 
     def _take(self, row: Row, node: Node, callee: Node, receiver: str) -> bool:
         """Add what a call registers, if the row describes the call; returns whether it does."""
-        named = self._around.decorated_name(node)
-        is_other = row["kind"] == "group" or ("decorates" in row) != (named is not None)
+        name_node = self._around.decorated_name(node)
+        is_other = row["kind"] == "group" or ("decorates" in row) != (name_node is not None)
         if is_other or ("on" in row and not re.fullmatch(row["on"], receiver, re.DOTALL)):
             return False
         arguments = self._around.arguments(node)
@@ -108,7 +108,7 @@ class Calls:
             return False
         if "unassigned" in row and re.fullmatch(r"[$\w.]+", receiver) and self._around.variable_of(node):
             return False  # `x = cache.get("/a", b)`
-        decorated = -1 if named is None else self._finder.symbol(named.start_byte)
+        decorated = -1 if name_node is None else self._finder.symbol(name_node.start_byte)
         site = _Site(row, node, self._captured.text(callee), receiver, arguments, decorated, name,
                      self._caller(callee.start_byte), callee.start_point[0] + 1)  # fmt: skip
         return bool(getattr(self, f"_{row.get('as', row['kind'])}", self._other)(site))
@@ -119,8 +119,8 @@ class Calls:
             name = self._versioning(site) if "versions" in site.row else site.name
             self._note("base", name, "", site.row["target"], site.scope, site.line)
         elif site.decorated >= 0:
-            named = site.arguments.named
-            name = "" if site.name.startswith("{") or ("path" not in named and named) else site.name
+            keywords = site.arguments.named
+            name = "" if site.name.startswith("{") or ("path" not in keywords and keywords) else site.name
             self._bases[site.decorated] = name, self._versions(site.row, self._captured.text(site.node))
         elif child := self._around.variable_of(site.node):
             self._routers.add(child)
@@ -131,38 +131,38 @@ class Calls:
 
     def _versioning(self, site: _Site) -> str:
         """The versioning of an application's routes (NestJS): the prefix of versions, and the default versions."""
-        text, named = site.arguments.get(0), site.arguments.named
-        kind = named.get("type", "" if text else "URI").rpartition(".")[2].strip()
-        prefix = self._around.part(re.sub(r"^false$", "''", named.get("prefix", "'v'").strip()))
+        text, keywords = site.arguments.get(0), site.arguments.named
+        kind = keywords.get("type", "" if text else "URI").rpartition(".")[2].strip()
+        prefix = self._around.part(re.sub(r"^false$", "''", keywords.get("prefix", "'v'").strip()))
         in_path = " ".join([prefix, *(self._versions(site.row, text) or [NEUTRAL])])
         said = {"URI": in_path, "HEADER": NEUTRAL, "MEDIA_TYPE": NEUTRAL, "CUSTOM": NEUTRAL}.get(kind, UNKNOWN)
         return UNKNOWN if re.search(r"\.\.\.|\bprefix\s*[,}]", text) else said
 
     def _versions(self, row: Row, text: str) -> list[str]:
         """The versions that a row's regular expression finds in a text; [] if it does not match."""
-        found = re.search(row.get("versions", "$^"), text)
-        parts = split(re.sub(r"^\[|\]$", "", (found[1] or UNKNOWN).strip())) if found else ()
+        match = re.search(row.get("versions", "$^"), text)
+        parts = split(re.sub(r"^\[|\]$", "", (match[1] or UNKNOWN).strip())) if match else ()
         return [NEUTRAL if part.endswith("NEUTRAL") else self._around.part(part) for part in parts]
 
     def _mount(self, site: _Site) -> bool:
         """Add the mount of a router below another router. Returns whether the call is a mount and nothing else."""
-        row, made = site.row, site.row["child"] == "assigned"
-        child = self._around.variable_of(site.node) if made else site.arguments.get(row["child"])
+        row, is_assigned = site.row, site.row["child"] == "assigned"
+        child = self._around.variable_of(site.node) if is_assigned else site.arguments.get(row["child"])
         if "finds" in row:
             text = re.search(row["finds"], self._captured.text(site.node))
             child = text[1] if text else ""
             child = f"{child}/{child[0]}" if child and "folder" in row else child
         child = re.sub(row["wrapped"], r"\1", child) if "wrapped" in row else child
         if not _CHILD.match(child) or is_inline(child):
-            return not made and "finds" not in row
+            return not is_assigned and "finds" not in row
         prefix, owner = self._around.prefix(site.node, row)
         owner = site.arguments.get(row["parent"]) if "parent" in row else owner
         self._routers.update((child, owner))
-        kind = "router" if made else "override" if site.name and row.get("instead") else "mount"
+        kind = "router" if is_assigned else "override" if site.name and row.get("instead") else "mount"
         self._note(kind, join_paths(prefix, site.name), owner, child, site.scope, site.line)
-        if not made:
+        if not is_assigned:
             self._note_maker(kind, join_paths(prefix, site.name), owner, child)
-        if not made and "silent" not in row and (target := reference(child.partition("(")[0])):
+        if not is_assigned and "silent" not in row and (target := reference(child.partition("(")[0])):
             self._registry.call("route", target, site.scope, site.line)
         return "finds" not in row
 
@@ -171,11 +171,11 @@ class Calls:
         if not re.fullmatch(r"\w+", router):
             return
         pattern = rb"(?m)^[ \t]*(?:const |let |var )?%s\s*:?=\s*(?:await )?([A-Za-z_][\w.]*)\(" % router.encode()
-        made = list(re.finditer(pattern, self._captured.source))
-        if len(made) == 1:
-            start = made[0].start(1)
+        matches = list(re.finditer(pattern, self._captured.source))
+        if len(matches) == 1:
+            start = matches[0].start(1)
             line = self._captured.row(start) + 1
-            self._note(kind, name, owner, f"{made[0][1].decode()}()", self._caller(start), line)
+            self._note(kind, name, owner, f"{matches[0][1].decode()}()", self._caller(start), line)
 
     def _route(self, site: _Site) -> bool:
         prefix, owner = self._around.prefix(site.node, site.row)
@@ -211,15 +211,15 @@ class Calls:
         """Add the routes of all actions of a controller (Laravel). Returns True."""
         prefix, owner = self._around.prefix(site.node, site.row)
         path = join_paths(prefix, site.name)
-        around = site.node.parent
-        rest = self._captured.text(around)[len(self._captured.text(site.node)) :] if around is not None else ""
+        parent = site.node.parent
+        rest = self._captured.text(parent)[len(self._captured.text(site.node)) :] if parent is not None else ""
         limit = re.match(r"\s*->(only|except)\(([^()]*)\)", rest)
-        chosen = set(re.findall(r"\w+", limit[2])) if limit else set()
+        actions = set(re.findall(r"\w+", limit[2])) if limit else set()
         parameter = "{" + re.sub(r"(?<!s)s$", "", path.rpartition("/")[2].replace("-", "_")) + "}"
         controller = site.arguments.get(site.row["handler"])
         for action, method, more in self._registry.actions():
             skipped = site.callee == "apiResource" and action in ("create", "edit")
-            if skipped or (limit and (action in chosen) != (limit[1] == "only")):
+            if skipped or (limit and (action in actions) != (limit[1] == "only")):
                 continue
             title = part_name(method, path + more.replace("{}", parameter))
             self._registry.add(
@@ -265,8 +265,8 @@ class Calls:
 
     def _pass_on(self, node: Node, callee: Node) -> None:
         """Add a function that takes a router and registers routes on it: `users.Register(v1.Group("/users"))`."""
-        given = self._around.arguments(node).given
-        for place, text in enumerate(given):
+        arguments = self._around.arguments(node).given
+        for index, text in enumerate(arguments):
             head = re.match(r"[$&\w]+", text)
             if text in self._routers:
                 name: str | None = ""
@@ -274,14 +274,14 @@ class Calls:
                 name = self._inner_group(text) if head is not None and head[0] in self._routers else None
             if name is not None and head is not None:
                 scope, line = self._caller(callee.start_byte), callee.start_point[0] + 1
-                self._note("mount", name, head[0], f"{self._captured.text(callee)}({place})", scope, line)
+                self._note("mount", name, head[0], f"{self._captured.text(callee)}({index})", scope, line)
 
     def _inner_group(self, text: str) -> str | None:
         """The prefix of a group that an argument makes; None if the argument makes no group."""
-        found = _GROUPED.match(text)
-        rows = self._rows.get(found[1], ()) if found else ()
-        row = next((one for one in rows if one["kind"] == "group" or one.get("child") == "assigned"), None)
-        return None if row is None or found is None else self._around.path((split(found[2]) or [""])[0], row) or ""
+        match = _GROUPED.match(text)
+        rows = self._rows.get(match[1], ()) if match else ()
+        row = next((item for item in rows if item["kind"] == "group" or item.get("child") == "assigned"), None)
+        return None if row is None or match is None else self._around.path((split(match[2]) or [""])[0], row) or ""
 
     def _methods(self, site: _Site) -> list[str]:
         """The HTTP methods of a route; [""] for any method."""
@@ -289,8 +289,8 @@ class Calls:
         if said == "callee":
             return [method_of(site.callee)]
         if said == "receiver":
-            made = _MADE.search(site.receiver)
-            return [method_of(made[1]) if made else ""]
+            match = _MADE.search(site.receiver)
+            return [method_of(match[1]) if match else ""]
         words = _METHOD.findall(site.arguments.get(said)) if said else []
         return [word.upper() for word in words] or [site.row.get("default", "")]
 
@@ -311,11 +311,11 @@ class Calls:
         """The handler of a route as text. A bare method name gets the controller of the enclosing group (Laravel)."""
         if not re.fullmatch(r"['\"]\w+['\"]", text):
             return text
-        for around in self._around.calls_around(node):
-            called = self._around.callee(around)
-            before = self._captured.source[around.start_byte : called.start_byte if called else 0]
-            if found := re.search(rb"controller\(\s*([\w\\]+::class)\s*\)", before):
-                return f"[{found[1].decode()}, {text}]"
+        for call in self._around.calls_around(node):
+            called = self._around.callee(call)
+            before = self._captured.source[call.start_byte : called.start_byte if called else 0]
+            if match := re.search(rb"controller\(\s*([\w\\]+::class)\s*\)", before):
+                return f"[{match[1].decode()}, {text}]"
         return text
 
     def _full_name(self, text: str) -> str:

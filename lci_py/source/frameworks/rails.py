@@ -56,82 +56,82 @@ class _Routes:
         self._values: dict[str, str] = {}  # of the variables of loops
         self._concerns: dict[str, Node] = {}
 
-    def read_block(self, node: Node, around: _Around, depth: int) -> None:
+    def read_block(self, node: Node, context: _Around, depth: int) -> None:
         """Read the routes in the block of a call, or in a statement that contains further statements."""
         block = node.child_by_field_name("block") if node.type == "call" else node
         body = (block.child_by_field_name("body") or block) if block is not None else None
         for child in body.named_children if body is not None and depth < _DEPTH else ():
             if child.type == "call":
-                self._call(child, around, depth)
+                self._call(child, context, depth)
             elif child.type in ("if", "unless", "then", "else", "body_statement", "if_modifier", "unless_modifier"):
-                self.read_block(child, around, depth + 1)
+                self.read_block(child, context, depth + 1)
 
-    def _call(self, node: Node, around: _Around, depth: int) -> None:
+    def _call(self, node: Node, context: _Around, depth: int) -> None:
         method = node.child_by_field_name("method")
         name = self._captured.text(method) if method is not None else ""
-        given, options = self._arguments(node)
+        arguments, options = self._arguments(node)
         if name in _VERBS:
-            self._verb(name, node, given, options, around)
+            self._verb(name, node, arguments, options, context)
         elif name in _RESOURCES:
-            for one in given:
-                self._resources(name, one, node, options, around, depth)
+            for argument in arguments:
+                self._resources(name, argument, node, options, context, depth)
         elif name in ("member", "collection"):
-            path = around.member if name == "member" else around.collection
-            self.read_block(node, around._replace(path=path, nested=True), depth + 1)
-        elif name == "concern" and given:
-            self._concerns[given[0]] = node
+            path = context.member if name == "member" else context.collection
+            self.read_block(node, context._replace(path=path, nested=True), depth + 1)
+        elif name == "concern" and arguments:
+            self._concerns[arguments[0]] = node
         elif name == "concerns":
-            self._read_concerns(given, around, depth)
+            self._read_concerns(arguments, context, depth)
         elif name == "each":
-            self._loop(node, around, depth)
+            self._loop(node, context, depth)
         elif name not in ("concern", "direct", "resolve"):
-            self.read_block(node, self._block_scope(name, given, options, around), depth + 1)
+            self.read_block(node, self._block_scope(name, arguments, options, context), depth + 1)
 
-    def _loop(self, node: Node, around: _Around, depth: int) -> None:
+    def _loop(self, node: Node, context: _Around, depth: int) -> None:
         """Read the routes in a loop over constant texts: `%w[a b].each do |name|`."""
-        listed, block = node.child_by_field_name("receiver"), node.child_by_field_name("block")
+        receiver, block = node.child_by_field_name("receiver"), node.child_by_field_name("block")
         parameters = block.child_by_field_name("parameters") if block is not None else None
         variable = self._captured.text(parameters).strip("| ") if parameters is not None else ""
-        values = _words(self._captured.text(listed)) if listed is not None and "array" in listed.type else None
+        values = _words(self._captured.text(receiver)) if receiver is not None and "array" in receiver.type else None
         for value in values or [""]:
             if value:
                 self._values[variable] = value
-            self.read_block(node, around, depth + 1)
+            self.read_block(node, context, depth + 1)
             self._values.pop(variable, None)
 
-    def _read_concerns(self, names: list[str], around: _Around, depth: int) -> None:
+    def _read_concerns(self, names: list[str], context: _Around, depth: int) -> None:
         for name in names:
             if name in self._concerns:
-                self.read_block(self._concerns[name], around, depth + 1)
+                self.read_block(self._concerns[name], context, depth + 1)
 
-    def _block_scope(self, name: str, given: list[str], options: dict[str, str], around: _Around) -> _Around:
+    def _block_scope(self, name: str, arguments: list[str], options: dict[str, str], context: _Around) -> _Around:
         """The context for routes in a block of `namespace`, `scope` or `controller`, made from the outer context."""
-        if name == "namespace" and given:
-            path, module = options.get("path", given[0]), options.get("module", given[0])
+        if name == "namespace" and arguments:
+            path, module = options.get("path", arguments[0]), options.get("module", arguments[0])
         elif name == "scope":
-            path, module = "/".join(given) or options.get("path", ""), options.get("module", "")
+            path, module = "/".join(arguments) or options.get("path", ""), options.get("module", "")
         else:
             path, module = "", ""
-        named = given[0] if name == "controller" and given else around.controller
-        return around._replace(
-            path=_path(around.path, path), module="/".join(filter(None, (around.module, module))),
-            controller=options.get("controller", named),
-            collection=_path(around.collection, path), member=_path(around.member, path),
+        controller = arguments[0] if name == "controller" and arguments else context.controller
+        return context._replace(
+            path=_path(context.path, path), module="/".join(filter(None, (context.module, module))),
+            controller=options.get("controller", controller),
+            collection=_path(context.collection, path), member=_path(context.member, path),
         )  # fmt: skip
 
     def _resources(
-        self, kind: str, name: str, node: Node, options: dict[str, str], around: _Around, depth: int
+        self, kind: str, name: str, node: Node, options: dict[str, str], context: _Around, depth: int
     ) -> None:
         plural = kind == "resources"
         controller = options.get("controller") or (name if plural else _plural(name))
-        module = "/".join(filter(None, (around.module, options.get("module", ""))))
-        collection = _path(around.path, options.get("path", name))
+        module = "/".join(filter(None, (context.module, options.get("module", ""))))
+        collection = _path(context.path, options.get("path", name))
         param = options.get("param", "id")
         member = f"{collection}/:{param}" if plural else collection
         only, without = _words(options.get("only")), _words(options.get("except"))
         for action, verb, rest in self._actions:
-            named = (only is None or action in only) and (without is None or action not in without)
-            if named and (plural or action != "index"):
+            is_routed = (only is None or action in only) and (without is None or action not in without)
+            if is_routed and (plural or action != "index"):
                 path = collection + rest.replace("/{}", member.removeprefix(collection))
                 self._route(verb, path, f"{controller}#{action}", module, node)
         inner = f"{collection}/:{_singular(name)}_{param}" if plural else collection
@@ -139,19 +139,21 @@ class _Routes:
         self.read_block(node, inside, depth + 1)
         self._read_concerns(_words(options.get("concerns")) or [], inside, depth)
 
-    def _verb(self, verb: str, node: Node, given: list[str], options: dict[str, str], around: _Around) -> None:
+    def _verb(self, verb: str, node: Node, arguments: list[str], options: dict[str, str], context: _Around) -> None:
         if verb == "root":
-            self._route("GET", around.path, options.get("to") or (given[0] if given else ""), around.module, node)
+            self._route(
+                "GET", context.path, options.get("to") or (arguments[0] if arguments else ""), context.module, node
+            )
             return
         paths = (
-            given
+            arguments
             or [key for key in options if "/" in key or (options[key].count("#") == 1 and key not in ("to", "as"))][:1]
         )
         for path in paths:
             target = options.get(path) or options.get("to", "")
             if "(" in target or target.startswith(("->", "lambda", "proc")):
                 continue
-            controller = options.get("controller") or around.controller
+            controller = options.get("controller") or context.controller
             action = options.get("action", "")
             if target and "#" not in target:
                 action, target = target, ""
@@ -160,14 +162,16 @@ class _Routes:
                 action = words[-1].replace("-", "_")
                 if not controller and len(words) > 1:
                     controller = "/".join(words[:-1])
-            before = {"member": around.member, "collection": around.collection}.get(options.get("on", ""), around.path)
-            canonical = path in _CANONICAL and (around.nested or options.get("on", "") in ("member", "collection"))
+            before = {"member": context.member, "collection": context.collection}.get(
+                options.get("on", ""), context.path
+            )
+            canonical = path in _CANONICAL and (context.nested or options.get("on", "") in ("member", "collection"))
             path = "" if canonical and before else path
             methods = _words(options.get("via")) if verb == "match" else [verb]
             for method in methods or [""]:
                 self._route(
                     "" if method == "all" else method.upper(), _path(before, path), target or f"{controller}#{action}",
-                    "/".join(filter(None, (around.module, options.get("module", "")))), node,
+                    "/".join(filter(None, (context.module, options.get("module", "")))), node,
                 )  # fmt: skip
 
     def _route(self, method: str, path: str, target: str, module: str, node: Node) -> None:
@@ -183,7 +187,7 @@ class _Routes:
     def _arguments(self, node: Node) -> tuple[list[str], dict[str, str]]:
         """(The positional arguments of a call, its named arguments), as texts without quotes and colons."""
         group = node.child_by_field_name("arguments")
-        given: list[str] = []
+        positional: list[str] = []
         options: dict[str, str] = {}
         for child in group.named_children if group is not None else ():
             if child.type == "pair":
@@ -191,10 +195,10 @@ class _Routes:
                 if key is not None and value is not None:
                     options[self._plain(key)] = self._plain(value)
             elif child.type in ("string", "simple_symbol", "delimited_symbol"):
-                given.append(self._plain(child))
+                positional.append(self._plain(child))
             elif child.type == "identifier" and (bound := self._values.get(self._captured.text(child))):
-                given.append(bound)
-        return given, options
+                positional.append(bound)
+        return positional, options
 
     def _plain(self, node: Node) -> str:
         text = self._captured.text(node)

@@ -62,7 +62,9 @@ class Registry:
         """The members of a type whose names are HTTP methods, each as (HTTP method, symbol index)."""
         if self._symbols[type_].kind not in TYPE_KINDS:
             return []
-        members = [(method_of(one.name), number) for number, one in enumerate(self._symbols) if one.parent == type_]
+        members = [
+            (method_of(symbol.name), number) for number, symbol in enumerate(self._symbols) if symbol.parent == type_
+        ]
         return [(method, number) for method, number in members if method]
 
     def fixtures(self, number: int) -> None:
@@ -124,9 +126,9 @@ class Registry:
         """The template folders of the controller that encloses the symbol `scope`; [] without a controller."""
         while scope >= 0 and self._controllers is not None:
             symbol = self._symbols[scope]
-            found = re.search(self._controllers["pattern"], symbol.qualified_name)
-            if found is not None and symbol.kind not in FUNCTION_KINDS:
-                name = re.sub(r"::|\.", "/", found[1])
+            match = re.search(self._controllers["pattern"], symbol.qualified_name)
+            if match is not None and symbol.kind not in FUNCTION_KINDS:
+                name = re.sub(r"::|\.", "/", match[1])
                 name = _CAPITAL.sub("_", name).lower() if self._controllers.get("snake") else name
                 return [folder.replace("{}", name) for folder in self._controllers["folders"]]
             scope = symbol.parent

@@ -77,12 +77,12 @@ def maker(text: str) -> tuple[str, str] | None:
 
 def split(text: str) -> list[str]:
     """Split a text at the commas that are outside of brackets and quotes."""
-    found, start, end = [], 0, 0
+    parts, start, end = [], 0, 0
     while end < len(text):
         end = _ends(text, start, ",")
-        found.append(text[start:end].strip())
+        parts.append(text[start:end].strip())
         start = end + 1
-    return [part for part in found if part]
+    return [part for part in parts if part]
 
 
 def bracket_content(text: str, start: int) -> str:
@@ -94,28 +94,28 @@ def _ends(text: str, start: int, sign: str) -> int:
     """The offset of the first `sign` outside of brackets and quotes, else the end; for "", of the closing bracket."""
     depth, quote, at = 0, "", start
     while at < len(text):
-        one = text[at]
+        char = text[at]
         if quote:
-            at += one == "\\"
-            quote = "" if one == quote else quote
-        elif one in "\"'`":
-            quote = one
-        elif one in "([{":
+            at += char == "\\"
+            quote = "" if char == quote else quote
+        elif char in "\"'`":
+            quote = char
+        elif char in "([{":
             depth += 1
-        elif one in ")]}":
+        elif char in ")]}":
             depth -= 1
             if depth < 0 and not sign:
                 return at
-        elif one == sign and depth <= 0:
+        elif char == sign and depth <= 0:
             return at
         at += 1
     return at
 
 
-def content(found: re.Match[str], constant: Callable[[str], str | None] = lambda _: None) -> str:
+def content(match: re.Match[str], constant: Callable[[str], str | None] = lambda _: None) -> str:
     """The content of a `STRING` match; interpolated values become the result of `constant`, else of `setting`."""
-    text = _FILLED.sub(lambda part: constant(part[0][2:-1]) or setting(part[0][2:-1]), found[2])
-    is_formatted = "f" in found[0][: found.start(1) - found.start()].lower()
+    text = _FILLED.sub(lambda part: constant(part[0][2:-1]) or setting(part[0][2:-1]), match[2])
+    is_formatted = "f" in match[0][: match.start(1) - match.start()].lower()
     return (
         _FORMATTED.sub(lambda part: constant(part[0][1:-1]) or setting(part[0][1:-1]), text) if is_formatted else text
     )
@@ -127,8 +127,8 @@ def setting(text: str) -> str:
     If the expression is a constant or a field of a configuration, its name follows, as in `…{settings.API}`:
     `search.routes` looks for the value.
     """
-    found = _SETTING.match(text.strip())
-    return f"{UNKNOWN}{{{(found[1] or found[2]).replace('::', '.')}}}" if found else UNKNOWN
+    match = _SETTING.match(text.strip())
+    return f"{UNKNOWN}{{{(match[1] or match[2]).replace('::', '.')}}}" if match else UNKNOWN
 
 
 def constant_of(source: bytes, name: str) -> str | None:
@@ -136,9 +136,9 @@ def constant_of(source: bytes, name: str) -> str | None:
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
         return None
     pattern = rb"(?m)\b%s\b(?:\s*:\s*[&'\w ]+?)?(?:\s+[\w.]+)?\s*:?=(?![=>])\s*([^\n]*)" % re.escape(name.encode())
-    values = [one for one in re.findall(pattern, source) if not one.startswith(name.encode())]
-    found = STRING.match(values[0].decode("utf-8", "replace")) if len(values) == 1 else None
-    return content(found) if found else None
+    values = [value for value in re.findall(pattern, source) if not value.startswith(name.encode())]
+    match = STRING.match(values[0].decode("utf-8", "replace")) if len(values) == 1 else None
+    return content(match) if match else None
 
 
 def sum_of(text: str) -> list[str]:
@@ -168,8 +168,8 @@ def http_chain(text: str) -> Iterator[tuple[str, str]]:
 
 def attributes_of(head: str, mark: str) -> Iterator[tuple[str, str, int]]:
     """The attributes in a text, each as (name, arguments, offset where it starts)."""
-    for found in re.finditer(mark, head):
-        yield found[1], bracket_content(head, found.end()) if found[0].endswith("(") else "", found.start()
+    for match in re.finditer(mark, head):
+        yield match[1], bracket_content(head, match.end()) if match[0].endswith("(") else "", match.start()
 
 
 def method_of(verb: str) -> str:

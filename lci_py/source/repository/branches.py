@@ -57,7 +57,7 @@ def _refs_of(name: str) -> list[str]:
     """The full refs that the name of a branch or tag can mean, in git's order: the first one that exists counts."""
     whole = [name] if name.startswith("refs/") else []
     part = [f"refs/{name}"] if name.startswith(("heads/", "remotes/", "tags/")) else []
-    return [*whole, *(place + name for place in _PLACES), *part]
+    return [*whole, *(prefix + name for prefix in _PLACES), *part]
 
 
 def is_ref_name(name: str) -> bool:
@@ -72,8 +72,8 @@ def resolve(root: Path, names: Sequence[str]) -> list[Tip]:
     """The tip of each name: of a local branch, else a remote-tracking one, a tag, or a branch of one remote only."""
     try:
         with Repository(root) as repository:
-            found = [repository.tip(name) for name in names]
-            return [tip if tip.problem != UNKNOWN else _of_a_remote(repository, tip) for tip in found]
+            tips = [repository.tip(name) for name in names]
+            return [tip if tip.problem != UNKNOWN else _of_a_remote(repository, tip) for tip in tips]
     except GitTrouble as error:
         return [Tip(name, "", "", "", str(error)) for name in names]
 
@@ -96,9 +96,9 @@ def near_misses(root: Path, name: str) -> list[str]:
     return get_close_matches(name, names, 3)
 
 
-def same_tips(root: Path, names: Sequence[str], known: Sequence[Tip]) -> bool:
-    """Whether each name still has the tip in `known`; False if in doubt. Reads git's files, without running git."""
-    was = {tip.name: tip for tip in known}
+def same_tips(root: Path, names: Sequence[str], tips: Sequence[Tip]) -> bool:
+    """Whether each name still has the tip in `tips`; False if in doubt. Reads git's files, without running git."""
+    was = {tip.name: tip for tip in tips}
     refs = {name: [*_refs_of(name), was[name].ref] for name in names if name in was and not was[name].problem}
     now = ref_tips(root, dict.fromkeys(ref for some in refs.values() for ref in some))
     for name in names:
@@ -141,9 +141,9 @@ class Repository:
         return self
 
     def __exit__(self, *_exc: object) -> None:
-        for asked in (self._checker, self._reader):
-            if asked is not None:
-                asked.close()
+        for pipe in (self._checker, self._reader):
+            if pipe is not None:
+                pipe.close()
 
     def tip(self, name: str, refs: Sequence[str] = ()) -> Tip:
         """The tip of the first of `refs` that exists. By default, `refs` are all refs that the name can mean."""
@@ -172,12 +172,12 @@ class Repository:
             GitTrouble: Objects are missing, the tree is too large, or git does not answer.
         """
         few = paths is not None and len(paths) <= _FEW_PATHS and sum(map(len, paths)) <= _FEW_BYTES
-        wanted = [self._prefix + path for path in paths] if few and paths is not None else [self._prefix or None]
-        if few and not wanted:
+        pathspecs = [self._prefix + path for path in paths] if few and paths is not None else [self._prefix or None]
+        if few and not pathspecs:
             return {}
-        command = ["ls-tree", "-z", "--full-tree", "--end-of-options", commit, *filter(None, wanted)]
-        asked = frozenset(wanted)  # git also lists neighbours of some of them
-        found: dict[str, str] = {}
+        command = ["ls-tree", "-z", "--full-tree", "--end-of-options", commit, *filter(None, pathspecs)]
+        requested = frozenset(pathspecs)  # git also lists neighbours of some of them
+        blobs: dict[str, str] = {}
         for record in self._records(command if few else [command[0], "-r", *command[1:]], b"\0"):
             info, _, name = record.partition(b"\t")
             mode, _, oid = info.decode("ascii", "replace").split(" ", 2)
@@ -185,11 +185,11 @@ class Repository:
                 path = name.decode("utf-8")
             except UnicodeDecodeError:
                 continue
-            if path.startswith(self._prefix) and mode != _A_FOLDER and (not few or path in asked):
-                found[path[len(self._prefix) :]] = oid if mode in _MODES else ""
-            if len(found) > MOST_PATHS:
+            if path.startswith(self._prefix) and mode != _A_FOLDER and (not few or path in requested):
+                blobs[path[len(self._prefix) :]] = oid if mode in _MODES else ""
+            if len(blobs) > MOST_PATHS:
                 raise GitTrouble(f"more than {MOST_PATHS:,} files")
-        return found
+        return blobs
 
     def changed(self, old: str, new: str) -> set[str] | None:
         """The paths below the root whose contents differ between two commits; None if git cannot tell."""
@@ -243,21 +243,21 @@ class Repository:
         Raises:
             GitTrouble: git ended, as some of its releases do in a partial clone.
         """
-        found = {}
+        by_id = {}
         for start in range(0, len(oids), _AT_ONCE):
             some = oids[start : start + _AT_ONCE]
             for oid, (_, kind, size) in zip(some, self._check(some), strict=True):
                 if kind == "blob":
-                    found[oid] = size
-        return found
+                    by_id[oid] = size
+        return by_id
 
-    def blob(self, oid: str, most: int) -> bytes:
+    def blob(self, oid: str, limit: int) -> bytes:
         """The content of the blob with the id `oid`.
 
         Raises:
-            GitTrouble: The blob does not exist, or is larger than `most` bytes.
+            GitTrouble: The blob does not exist, or is larger than `limit` bytes.
         """
-        [(_, data)] = self.contents([Entry("", oid, most)])
+        [(_, data)] = self.contents([Entry("", oid, limit)])
         return data
 
     def _check(self, names: Sequence[str]) -> list[tuple[str, str, int]]:
@@ -269,31 +269,31 @@ class Repository:
 
     def _records(self, command: Sequence[str], end: bytes) -> Iterator[bytes]:
         """Run a git command, and split its output at `end`."""
-        asked = _GitPipe(self._top, command)
+        pipe = _GitPipe(self._top, command)
         try:
-            asked.ask(())
-            yield from asked.records(end)
+            pipe.ask(())
+            yield from pipe.records(end)
         finally:
-            asked.close()
+            pipe.close()
 
 
-def contents_at(folder: Path, commit: str, wanted: Callable[[str], bool]) -> list[tuple[str, bytes | None]]:
+def contents_at(folder: Path, commit: str, is_relevant: Callable[[str], bool]) -> list[tuple[str, bytes | None]]:
     """(path, content at `commit`) of each file of the work tree that may differ from it; None if `commit` lacks it.
 
     Args:
-        wanted: Whether a path, relative to the folder, is of interest; other paths are left out.
+        is_relevant: Whether a path, relative to the folder, is of interest; other paths are left out.
     Raises:
         GitTrouble: git cannot be run, or does not answer.
     """
     try:
-        changed = [one for one in changed_since(folder, commit) if wanted(one.path)]
+        changed = [change for change in changed_since(folder, commit) if is_relevant(change.path)]
     except (OSError, subprocess.SubprocessError) as error:
         raise GitTrouble(str(error)) from error
     with Repository(folder) as repository:
-        sizes = repository.sizes(sorted({one.blob for one in changed} - {""}))
+        sizes = repository.sizes(sorted({change.blob for change in changed} - {""}))
         there = (Entry("", oid, size) for oid, size in sizes.items())
         contents = {entry.oid: data for entry, data in repository.contents(there)}
-    return [(one.path, contents.get(one.blob)) for one in changed]
+    return [(change.path, contents.get(change.blob)) for change in changed]
 
 
 def blob_id(data: bytes, like: str) -> str:
@@ -301,9 +301,9 @@ def blob_id(data: bytes, like: str) -> str:
     import hashlib  # here, because it takes 2 ms, and most runs look at no branch
 
     head = b"blob %d\0" % len(data)
-    made = hashlib.sha256(head) if len(like) == 64 else hashlib.sha1(head, usedforsecurity=False)
-    made.update(data)
-    return made.hexdigest()
+    digest = hashlib.sha256(head) if len(like) == 64 else hashlib.sha1(head, usedforsecurity=False)
+    digest.update(data)
+    return digest.hexdigest()
 
 
 class _GitPipe:

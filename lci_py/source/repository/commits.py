@@ -84,11 +84,11 @@ def files_of_commits(folder: Path, ids: list[str]) -> dict[str, list[str]]:
         folder, "log", "--no-walk=unsorted", "--name-only", "-z", "--relative", *_QUIET, f"--format={_RECORD}%H", *ids,
         seconds=_SECONDS,
     )  # fmt: skip
-    found = {}
+    files = {}
     for record in output.decode("utf-8", "surrogateescape").split(_RECORD)[1:]:
         id, *names = record.split("\0")
-        found[id] = [name.removeprefix("\n") for name in names if name.strip("\n")]
-    return found
+        files[id] = [name.removeprefix("\n") for name in names if name.strip("\n")]
+    return files
 
 
 def content_at_head(folder: Path, path: str) -> bytes | None:
@@ -98,5 +98,5 @@ def content_at_head(folder: Path, path: str) -> bytes | None:
         OSError: git cannot be started.
         subprocess.SubprocessError: git took too long.
     """
-    done = run_git(folder, "cat-file", "blob", f"HEAD:./{path}")
-    return done.stdout if done.returncode == 0 else None
+    process = run_git(folder, "cat-file", "blob", f"HEAD:./{path}")
+    return process.stdout if process.returncode == 0 else None

@@ -41,9 +41,9 @@ def from_root(root: Path | str, full: str) -> str | None:
 
     In a workspace, the result is the repository's name and the path in that repository.
     """
-    found = os.path.relpath(full, root).replace(os.sep, "/")
-    if found.partition("/")[0] != os.pardir:
-        return "" if found == os.curdir else found
+    path = os.path.relpath(full, root).replace(os.sep, "/")
+    if path.partition("/")[0] != os.pardir:
+        return "" if path == os.curdir else path
     return inside(root, full) if is_workspace(root) else None
 
 
@@ -53,8 +53,8 @@ def _relative(root: Path, name: str) -> str:
     full = os.path.abspath(name)
     # The path as written comes first: if a folder has become a link, the file that was below it before is meant.
     for path in (full, os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))):
-        if found := from_root(root, path):
-            return found
+        if relative := from_root(root, path):
+            return relative
     raise BadPathError(
         f"{name} is not a file below {root}", hint="--files takes files of one repository; see --root for another"
     )
@@ -156,11 +156,11 @@ def _open_below(root: str, path: str) -> int:
     *folders, name = path.split("/")
     handle = os.open(root, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
     try:
-        for place, folder in enumerate(folders):
+        for depth, folder in enumerate(folders):
             try:
                 inner = os.open(folder, _FOLDER, dir_fd=handle)
             except OSError:
-                if place or (member := _open_member(root, folder)) is None:
+                if depth or (member := _open_member(root, folder)) is None:
                     raise
                 inner = member
             os.close(handle)

@@ -80,7 +80,7 @@ def other_worktrees(root: Path) -> list[Path]:
     if top is None or dirs is None:
         return []
     common = _real(dirs[1])
-    found = [os.path.dirname(common)] if os.path.basename(common) == ".git" else []
+    paths = [os.path.dirname(common)] if os.path.basename(common) == ".git" else []
     folder = os.path.join(common, "worktrees")
     try:
         names = sorted(os.listdir(folder))[:_MAX_WORKTREES]
@@ -89,8 +89,8 @@ def other_worktrees(root: Path) -> list[Path]:
     for name in names:
         dot_git = (_read(Path(folder, name, "gitdir")) or "").strip()
         if os.path.basename(dot_git) == ".git":
-            found.append(os.path.dirname(os.path.join(folder, name, dot_git)))
-    trees = dict.fromkeys(Path(_real(path)) for path in found)
+            paths.append(os.path.dirname(os.path.join(folder, name, dot_git)))
+    trees = dict.fromkeys(Path(_real(path)) for path in paths)
     if top not in trees:
         return []
     return [tree for tree in trees if tree != top and (own := _git_dirs(tree)) and _real(own[1]) == common]
@@ -136,8 +136,8 @@ def ref_tips(root: Path, refs: Iterable[str]) -> dict[str, str]:
     if dirs is None:
         return {}
     reader = _Refs(*dirs)
-    found = {ref: reader.sha(ref) for ref in refs if _symref(f"ref:{ref}") == ref}
-    return {ref: sha for ref, sha in found.items() if sha is not None}
+    tips = {ref: reader.sha(ref) for ref in refs if _symref(f"ref:{ref}") == ref}
+    return {ref: sha for ref, sha in tips.items() if sha is not None}
 
 
 # --- running git --------------------------------------------------------------------------------------------------
@@ -161,8 +161,8 @@ def git_command(*arguments: str, hooks: bool = False) -> list[str]:
 
 def git_environment() -> dict[str, str]:
     """Environment variables for git, so that it never prompts, takes no optional lock and reaches no network."""
-    kept = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
-    return kept | {
+    environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
+    return environment | {
         "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",  # the second for a git that ignores the first
         "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C",
     }  # fmt: skip
@@ -194,10 +194,10 @@ def git_output(folder: Path, *arguments: str, seconds: float = 5) -> bytes:
         OSError: git cannot be started, or cannot answer.
         subprocess.SubprocessError: git took too long.
     """
-    done = run_git(folder, *arguments, seconds=seconds)
-    if done.returncode:
-        raise OSError(done.stderr.decode("utf-8", "replace").strip() or "git failed")
-    return done.stdout
+    process = run_git(folder, *arguments, seconds=seconds)
+    if process.returncode:
+        raise OSError(process.stderr.decode("utf-8", "replace").strip() or "git failed")
+    return process.stdout
 
 
 def git_answer(folder: Path, *arguments: str) -> bytes | None:
@@ -233,16 +233,16 @@ def git_problem(folder: Path) -> str:
     import subprocess
 
     try:
-        done, version = run_git(folder, "rev-parse", "--git-dir"), run_git(folder, "version")
+        process, version = run_git(folder, "rev-parse", "--git-dir"), run_git(folder, "version")
     except OSError as error:
         return f"git cannot be started ({(error.strerror or str(error)).lower()})"
     except subprocess.SubprocessError:
         return "git does not answer"
-    found = re.search(rb"(\d+)\.(\d+)", version.stdout)
-    if found and (int(found[1]), int(found[2])) < _OLDEST:
-        return f"git is too old ({found[0].decode()}, {_OLDEST[0]}.{_OLDEST[1]} is needed)"
-    if done.returncode:
-        said = " ".join(done.stderr.decode("utf-8", "replace").split("\n\n")[0].split())
+    match = re.search(rb"(\d+)\.(\d+)", version.stdout)
+    if match and (int(match[1]), int(match[2])) < _OLDEST:
+        return f"git is too old ({match[0].decode()}, {_OLDEST[0]}.{_OLDEST[1]} is needed)"
+    if process.returncode:
+        said = " ".join(process.stderr.decode("utf-8", "replace").split("\n\n")[0].split())
         return f"git refuses the repository ({said.removeprefix('fatal: ')[:300] or 'it does not say why'})"
     return ""
 
@@ -280,9 +280,9 @@ def changed_since(folder: Path, commit: str) -> list[ChangedFile]:
         for head, _, name in (line.partition(b"\t") for line in tree.split(b"\0") if line)
         if head.split()[0].decode("ascii") in _FILE_MODES
     }
-    staged = {os.fsdecode(found["path"]): found for found in re.finditer(_STAGED, index)}
+    staged = {os.fsdecode(match["path"]): match for match in re.finditer(_STAGED, index)}
     indexed_at = _index_time(folder)
-    found = []
+    changes = []
     for path in sorted({*before, *staged}):
         entry, blob = staged.get(path), before.get(path, "")
         there = _stat(folder, path)
@@ -293,10 +293,10 @@ def changed_since(folder: Path, commit: str) -> list[ChangedFile]:
             same = entry is not None and entry["sha"].decode("ascii") == blob
             changed = not (same and entry is not None and _is_clean(entry, there, indexed_at))
         if changed and (blob or there is not None):
-            found.append(ChangedFile(path, blob))
-    known = {one.path for one in found} | before.keys() | staged.keys()
+            changes.append(ChangedFile(path, blob))
+    seen = {change.path for change in changes} | before.keys() | staged.keys()
     others = {os.fsdecode(name) for name in new.split(b"\0") if name}
-    return sorted([*found, *(ChangedFile(path, "") for path in others - known)])
+    return sorted([*changes, *(ChangedFile(path, "") for path in others - seen)])
 
 
 def _stat(folder: Path, path: str) -> os.stat_result | None:
@@ -329,9 +329,9 @@ def _is_clean(entry: re.Match[bytes], there: os.stat_result, indexed_at: int) ->
 
 def global_excludes(root: Path) -> str:
     """The path of git's global ignore file for the repository at `root`; the file need not exist."""
-    named = git_answer(root, "config", "--type=path", "--null", "--get", "core.excludesFile")
-    if named is not None:
-        return os.path.join(root, os.fsdecode(named.removesuffix(b"\0")))
+    answer = git_answer(root, "config", "--type=path", "--null", "--get", "core.excludesFile")
+    if answer is not None:
+        return os.path.join(root, os.fsdecode(answer.removesuffix(b"\0")))
     config = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
     return os.path.join(config, "git", "ignore")  # the default, which counts without git as well
 
@@ -422,11 +422,11 @@ def _read(path: Path) -> str | None:
     return None if data is None else data.decode("utf-8", "replace")
 
 
-def _read_bytes(path: Path, most: int) -> bytes | None:
-    """The first `most` bytes of a regular file; None if it cannot be read, or is a FIFO or device, which may block."""
+def _read_bytes(path: Path, limit: int) -> bytes | None:
+    """The first `limit` bytes of a regular file; None if it cannot be read, or is a FIFO or device, which may block."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:
-            return file.read(most) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+            return file.read(limit) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
     except (OSError, ValueError):
         return None

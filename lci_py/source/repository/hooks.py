@@ -143,12 +143,12 @@ def _apply(path: Path, block: str) -> bool:
         path.unlink()
         return True
     head, _, tail = rest.partition("\n") if rest.startswith("#!") else ("", "", rest)
-    wanted = f"{head}\n{block}{tail}" if head and block else block + rest
-    ours = not rest.removeprefix(_SHEBANG).strip()
-    mode = stat.S_IMODE(path.stat().st_mode) | (0o111 if ours else 0)
-    if wanted == text and mode == stat.S_IMODE(path.stat().st_mode):
+    updated = f"{head}\n{block}{tail}" if head and block else block + rest
+    is_own = not rest.removeprefix(_SHEBANG).strip()
+    mode = stat.S_IMODE(path.stat().st_mode) | (0o111 if is_own else 0)
+    if updated == text and mode == stat.S_IMODE(path.stat().st_mode):
         return False
-    return _write(path, wanted, mode)
+    return _write(path, updated, mode)
 
 
 def _unfit(path: Path, text: str | None) -> str:
@@ -196,17 +196,17 @@ def _write(path: Path, text: str, mode: int) -> bool:
 
 def _hooks_folder(root: Path) -> tuple[Path, bool]:
     """(folder that git runs hooks from, whether the folder is outside of the repository)."""
-    found = _git(root, "--show-toplevel", "--git-common-dir", "--git-path", "hooks").split("\n")
-    if len(found) != 3:
+    lines = _git(root, "--show-toplevel", "--git-common-dir", "--git-path", "hooks").split("\n")
+    if len(lines) != 3:
         raise HookError(f"{root} is not in a git work tree", hint="run it in a repository, or see --root")
-    top, common, folder = (Path(os.path.realpath(os.path.join(root, item))) for item in found)
+    top, common, folder = (Path(os.path.realpath(os.path.join(root, item))) for item in lines)
     inside = folder.is_relative_to(top) or folder.is_relative_to(common)
     return folder, not inside
 
 
 def _git(root: Path, *arguments: str) -> str:
     try:
-        done = run_git(root, "rev-parse", *arguments, hooks=True, seconds=_GIT_SECONDS)
+        process = run_git(root, "rev-parse", *arguments, hooks=True, seconds=_GIT_SECONDS)
     except FileNotFoundError as error:
         raise HookError("git is not installed", hint="hooks are git's: install it first") from error
     except subprocess.TimeoutExpired as error:
@@ -214,9 +214,9 @@ def _git(root: Path, *arguments: str) -> str:
         raise HookError(message, hint="run `git rev-parse --git-path hooks` to see whether it hangs") from error
     except (OSError, subprocess.SubprocessError) as error:
         raise HookError(f"git cannot be asked: {error}", hint="run `git status` to see what is wrong") from error
-    if done.returncode:
-        said = os.fsdecode(done.stderr).strip().partition("\n")[0].removeprefix("fatal: ")
+    if process.returncode:
+        said = os.fsdecode(process.stderr).strip().partition("\n")[0].removeprefix("fatal: ")
         raise HookError(
             f"{root} is not a git work tree that git can use ({said})", hint="run it in a repository, or see --root"
         )
-    return os.fsdecode(done.stdout).removesuffix("\n")
+    return os.fsdecode(process.stdout).removesuffix("\n")

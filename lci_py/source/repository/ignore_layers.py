@@ -60,17 +60,17 @@ def outer_layers(root: Path) -> Layers:
     """The ignore files outside of `root` that apply at it: those of its parents, and git's exclude files."""
     resolved = root.resolve()
     top = git_root(root) or resolved
-    found: list[list[Layer]] = [[], [], []]
+    layers: list[list[Layer]] = [[], [], []]
     for folder in resolved.parents:
         if folder == top or top in folder.parents:
             prefix = resolved.relative_to(folder).as_posix() + "/"
             for kind, name in enumerate(IGNORE_FILES):
                 source = _upwards(prefix) + name
-                found[kind] += _load(os.path.join(folder, name), prefix, source=source, git=kind == _GIT)
+                layers[kind] += _load(os.path.join(folder, name), prefix, source=source, git=kind == _GIT)
     prefix = "" if top == resolved else resolved.relative_to(top).as_posix() + "/"
-    found[_GIT] += _load_excludes(top, prefix)
+    layers[_GIT] += _load_excludes(top, prefix)
     excludes = _load(global_excludes(root), prefix, follow=True, source="git's global excludes")
-    return (*map(tuple, found), tuple(excludes))
+    return (*map(tuple, layers), tuple(excludes))
 
 
 def _upwards(prefix: str) -> str:
@@ -90,13 +90,13 @@ def layers_inside(layers: Layers, folder: str, relative: str, names: set[str], h
     if not layers or names.isdisjoint((*IGNORE_FILES, ".git")):
         return layers
     cut = len(relative)
-    found = [list(kind) for kind in layers]
+    inner = [list(kind) for kind in layers]
     if ".git" in names and relative:  # a repository inside the repository obeys only its own .gitignore
-        found[_GIT] = _load_excludes(Path(folder), "", cut)
+        inner[_GIT] = _load_excludes(Path(folder), "", cut)
     for kind, name in enumerate(IGNORE_FILES):
         if name in names:
-            found[kind][:0] = _load(name, "", cut, folder=handle, source=relative + name, git=kind == _GIT)
-    return tuple(map(tuple, found))
+            inner[kind][:0] = _load(name, "", cut, folder=handle, source=relative + name, git=kind == _GIT)
+    return tuple(map(tuple, inner))
 
 
 def _load(

@@ -53,8 +53,8 @@ class _Table:
             elif not pattern.is_glob:
                 self.literals[pattern.text] = index
         # Nearly every text has none of these, which is found out at once.
-        self.ends = tuple(text for known in self._ends_by_size.values() for text in known)
-        self.starts = tuple(text for known in self._starts_by_size.values() for text in known)
+        self.ends = tuple(text for texts in self._ends_by_size.values() for text in texts)
+        self.starts = tuple(text for texts in self._starts_by_size.values() for text in texts)
         # Last pattern first: the leftmost alternative that matches is then the last pattern that does.
         globs = [(index, pattern.text) for index, pattern in reversed(patterns) if pattern.is_glob]
         self.sources = "|".join(f"(?P<p{index}>{text})" for index, text in globs)
@@ -69,16 +69,16 @@ class _Table:
 
     def find(self, text: str) -> int:
         """The index of the last pattern that matches a text; -1 if none does."""
-        found = self.literals.get(text, -1)
+        index = self.literals.get(text, -1)
         if text.endswith(self.ends):
-            found = max(found, *(known.get(text[-size:], -1) for size, known in self._ends_by_size.items()))
+            index = max(index, *(by_text.get(text[-size:], -1) for size, by_text in self._ends_by_size.items()))
         if text.startswith(self.starts):
-            found = max(found, *(known.get(text[:size], -1) for size, known in self._starts_by_size.items()))
+            index = max(index, *(by_text.get(text[:size], -1) for size, by_text in self._starts_by_size.items()))
         if self.sources:
             match = self.regex.fullmatch(text)
             if match is not None and match.lastgroup is not None:  # the group closed last, so the outermost
-                return max(found, int(match.lastgroup[1:]))
-        return found
+                return max(index, int(match.lastgroup[1:]))
+        return index
 
 
 class IgnoreRules:
@@ -117,8 +117,8 @@ class IgnoreRules:
 
     def match(self, name: str, path: str, is_folder: bool) -> bool | None:
         """True if the last matching line ignores the entry, False if it begins with `!`; None if no line matches."""
-        found = self._find(name, path, is_folder)
-        return None if found < 0 else not self._negated[found]
+        index = self._find(name, path, is_folder)
+        return None if index < 0 else not self._negated[index]
 
     def line(self, name: str, path: str, is_folder: bool) -> tuple[int, str]:
         """(number from 1, text) of the line that decides about an entry. At least one line must match the entry."""
@@ -130,8 +130,8 @@ class IgnoreRules:
 
     def _find(self, name: str, path: str, is_folder: bool) -> int:
         names, paths = self._tables[is_folder], self._tables[2 + is_folder]
-        found = names.find(name) if names is not None else -1
-        return max(found, paths.find(path)) if paths is not None else found
+        index = names.find(name) if names is not None else -1
+        return max(index, paths.find(path)) if paths is not None else index
 
 
 class NameFilter:
@@ -162,14 +162,14 @@ def parse_ignore_file(data: bytes) -> IgnoreRules:
     """Parse an ignore file. The result is cached, since many folders of a repository have the same few lines."""
     # Not splitlines(): git ends a line at "\n" only. Surrogates stand for the same bytes as in names on disk.
     lines = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape").split("\n")
-    room, kept = _MAX_GLOBS, []
+    room, usable = _MAX_GLOBS, []
     for line in lines:
         if any(char in "*?[\\" for char in line):
             room -= len(line)
             if room < 0 or len(line) > _MAX_LINE:
                 line = ""  # compiling such a file would take minutes
-        kept.append(line)
-    return IgnoreRules(kept)
+        usable.append(line)
+    return IgnoreRules(usable)
 
 
 def _parse_line(line: str) -> list[_Pattern]:
@@ -206,8 +206,8 @@ def _is_glob(text: str) -> bool:
 
 def _without_set(text: str) -> list[str]:
     """Expand one short set of letters and digits: `.tab.[ch]` is [".tab.c", ".tab.h"]. [] for any other glob."""
-    if (found := re.fullmatch(r"([^*?\[]*)\[([A-Za-z0-9]{1,8})\]([^*?\[]*)", text)) is not None:
-        return [found[1] + char + found[3] for char in found[2]]
+    if (match := re.fullmatch(r"([^*?\[]*)\[([A-Za-z0-9]{1,8})\]([^*?\[]*)", text)) is not None:
+        return [match[1] + char + match[3] for char in match[2]]
     return [] if _is_glob(text) else [text]
 
 

@@ -38,7 +38,9 @@ class TreeRules:
         self._root = root
         self._options = options
         self._globs = GlobRules(options)
-        self._members = {one.name: TreeRules(Path(one.folder), one.options) for one in options.members or ()}
+        self._members = {
+            member.name: TreeRules(Path(member.folder), member.options) for member in options.members or ()
+        }
         self._folders: dict[str, _Folder | None] = {}
 
     def takes(self, path: str) -> bool:
@@ -57,8 +59,8 @@ class TreeRules:
         """
         if self._options.members is not None:
             name, _, rest = path.partition("/")
-            found = self._members[name].rule(rest) if rest and name in self._members else None
-            return found and found._replace(file=f"{name}/{found.file}")
+            inner = self._members[name].rule(rest) if rest and name in self._members else None
+            return inner and inner._replace(file=f"{name}/{inner.file}")
         bare = path.rstrip("/")
         folder, outside = self._folder_of(bare)
         if folder is None:
@@ -82,10 +84,10 @@ class TreeRules:
             inner = at + part + "/"
             if inner not in self._folders:
                 self._folders[inner] = self._enter(part, at, folder)
-            found = self._folders[inner]
-            if found is None:
+            child = self._folders[inner]
+            if child is None:
                 return None, inner
-            folder, at = found, inner
+            folder, at = child, inner
         return folder, at
 
     @cached_property
@@ -93,9 +95,9 @@ class TreeRules:
         outer = outer_layers(self._root) if self._options.use_ignore_files else ()
         return self._with_files(_Folder(outer, NOTHING), "") or _Folder(outer, NOTHING)
 
-    def _enter(self, name: str, around: str, outer: _Folder) -> _Folder | None:
-        """The folder `name` in the folder `around`; None if the walk does not enter it."""
-        path = around + name
+    def _enter(self, name: str, parent: str, outer: _Folder) -> _Folder | None:
+        """The folder `name` in the folder `parent`; None if the walk does not enter it."""
+        path = parent + name
         reason, inherited = self._judge(name, path, True, outer)
         return None if reason else self._with_files(_Folder(outer.layers, inherited), path + "/")
 

@@ -95,7 +95,7 @@ class WalkResult:
 def walk(
     root: Path,
     options: WalkOptions = WalkOptions(),  # noqa: B008  # a frozen value
-    most: tuple[int, int] | None = None,
+    limits: tuple[int, int] | None = None,
     report: Callable[[int], None] | None = None,
 ) -> WalkResult:
     """List the files below `root` as ripgrep would, and everything that was left out.
@@ -115,12 +115,12 @@ def walk(
         root: An existing folder, or a symlink to one.
         options: Limits and globs. An `allow` glob without a folder in it (`*.gen.py`) can match anywhere, so ignored
             folders are searched for it, and each file that is left out there is counted.
-        most: (files, bytes): the numbers at which to give up. The number of files also limits the folders.
+        limits: (files, bytes): the numbers at which to give up. The number of files also limits the folders.
         report: Called after each folder, with the number of files so far.
     Raises:
         BadPathError: If `root` is missing, not a folder, or unreadable.
         BadGlobError: If a glob of `options` is malformed.
-        TooLargeError: The tree has more than `most`.
+        TooLargeError: The tree has more than `limits`.
     """
     try:
         os.scandir(root).close()
@@ -129,14 +129,14 @@ def walk(
         hint = "give a folder, not a file" if os.path.isfile(root) else "give an existing folder that you may read"
         raise BadPathError(f"cannot walk {root}: {why.lower()}", hint=hint) from error
     if options.members is not None:
-        return _walk_members(root, options.members, most, report)
+        return _walk_members(root, options.members, limits, report)
     walker = _Walker(os.path.realpath(root), options)
     # A stack, not recursion: a tree deeper than Python's recursion limit is legal.
     pending = [_Folder(os.path.join(root, ""), "", outer_layers(root) if options.use_ignore_files else (), NOTHING)]
     while pending:
         walker.visit(pending.pop(), pending)
-        if most is not None and (max(len(walker.files), len(walker.folders)) > most[0] or walker.bytes > most[1]):
-            raise TooLargeError(str(root), *most)
+        if limits is not None and (max(len(walker.files), len(walker.folders)) > limits[0] or walker.bytes > limits[1]):
+            raise TooLargeError(str(root), *limits)
         if report is not None:
             report(len(walker.files))
     return WalkResult(
@@ -148,32 +148,32 @@ def walk(
 
 
 def _walk_members(
-    root: Path, listed: tuple[Member, ...], most: tuple[int, int] | None, report: Callable[[int], None] | None
+    root: Path, members: tuple[Member, ...], limits: tuple[int, int] | None, report: Callable[[int], None] | None
 ) -> WalkResult:
     """Walk all repositories of a workspace. Each path in the result begins with the repository's name."""
     files: list[FileEntry] = []
     skipped: list[Skip] = []
     folders, rules = [("", os.stat(root).st_mtime_ns)], []
     size = 0
-    for member in listed:
+    for member in members:
         prefix = f"{member.name}/"
         if (problem := member_problem(member.folder)) is not None:
             skipped.append(Skip(prefix, problem))
             folders.append((member.name, -1))  # as of one that does not exist: its return is noticed
             continue
         try:
-            left = most and (most[0] - len(files), most[1] - size)
-            found = walk(Path(member.folder), member.options, left, report)
+            remaining = limits and (limits[0] - len(files), limits[1] - size)
+            result = walk(Path(member.folder), member.options, remaining, report)
         except TooLargeError:
-            raise TooLargeError(str(root), *(most or (0, 0))) from None
+            raise TooLargeError(str(root), *(limits or (0, 0))) from None
         except BadPathError:  # it has gone or been closed since
             skipped.append(Skip(prefix, "unreadable"))
             continue
-        files += (FileEntry(prefix + one.path, one.size, one.mtime_ns, one.ctime_ns) for one in found.files)
-        skipped += (Skip(prefix + one.path, one.reason) for one in found.skipped)
-        folders += ((prefix + path if path else member.name, mtime_ns) for path, mtime_ns in found.folders)
-        rules += [(prefix + path, mtime_ns) for path, mtime_ns in found.rules]
-        size += sum(one.size for one in found.files)
+        files += (FileEntry(prefix + entry.path, entry.size, entry.mtime_ns, entry.ctime_ns) for entry in result.files)
+        skipped += (Skip(prefix + entry.path, entry.reason) for entry in result.skipped)
+        folders += ((prefix + path if path else member.name, mtime_ns) for path, mtime_ns in result.folders)
+        rules += [(prefix + path, mtime_ns) for path, mtime_ns in result.rules]
+        size += sum(entry.size for entry in result.files)
     return WalkResult(
         tuple(sorted(files, key=attrgetter("path"))),
         tuple(sorted(skipped, key=lambda skip: (skip.path, skip.reason))),
@@ -240,8 +240,8 @@ class GlobRules:
             allowed = verdict
         matched, holds = (allowed, self._holds_allowed) if reason == "ignored" else (included, self._holds_included)
         if reason and not matched and not (is_folder and holds.match(name, path, True)):
-            named = included or (is_folder and self._names_folder.match(name, path, True))
-            return NOT_ALLOWED if named and reason == "ignored" else reason, outer
+            is_named = included or (is_folder and self._names_folder.match(name, path, True))
+            return NOT_ALLOWED if is_named and reason == "ignored" else reason, outer
         return None, FolderState(reason, included, allowed)
 
 

@@ -29,8 +29,8 @@ _THROUGH = _LINKLESS | getattr(os, "O_PATH", os.O_RDONLY)
 
 def workspaces_folder() -> Path:
     """The folder that contains all workspaces, without links: in LCI_DATA_DIR, else the user's data folder for lci."""
-    chosen = os.environ.get(DATA_VARIABLE)
-    base = Path(chosen) if chosen and os.path.isabs(chosen) else user_folder("data")
+    override = os.environ.get(DATA_VARIABLE)
+    base = Path(override) if override and os.path.isabs(override) else user_folder("data")
     return Path(os.path.realpath(base / FOLDER))
 
 
@@ -45,8 +45,8 @@ def user_folder(kind: str) -> Path:
         return Path(base if os.path.isabs(base) else os.path.expanduser(_LINUX_FOLDERS[kind]), "lci")
     import platformdirs
 
-    found: Path = getattr(platformdirs, f"user_{kind}_path")("lci")
-    return found
+    folder: Path = getattr(platformdirs, f"user_{kind}_path")("lci")
+    return folder
 
 
 def is_workspace(root: Path | str) -> bool:
@@ -55,10 +55,10 @@ def is_workspace(root: Path | str) -> bool:
     # The name alone rules out nearly every root, at no cost.
     if os.path.basename(folder) != FOLDER:
         return False
-    if (known := (str(root), os.environ.get(DATA_VARIABLE))) not in _found:
+    if (key := (str(root), os.environ.get(DATA_VARIABLE))) not in _found:
         if folder != str(workspaces_folder()) or not all(map(_is_private, (folder, str(root)))):
             return False
-        _found.add(known)  # it is asked for every file
+        _found.add(key)  # it is asked for every file
     return True
 
 
@@ -79,10 +79,10 @@ def members(root: Path | str) -> dict[str, str]:
     """Maps the names of a workspace's repositories to their folders, sorted by name; {} if the workspace is gone."""
     try:
         with os.scandir(root) as entries:
-            found = {entry.name: os.readlink(entry.path) for entry in entries if entry.is_symlink()}
+            targets = {entry.name: os.readlink(entry.path) for entry in entries if entry.is_symlink()}
     except FileNotFoundError:  # or changed just now
         return {}
-    return dict(sorted(found.items()))
+    return dict(sorted(targets.items()))
 
 
 #: What the problem of a member is, for people.
@@ -122,9 +122,9 @@ def open_member(root: str, name: str) -> int | None:
         return None
     parts = os.readlink(os.path.join(root, name)).strip("/").split("/")
     handle = os.open("/", _THROUGH)
-    for place, part in enumerate(parts, 1):
+    for depth, part in enumerate(parts, 1):
         try:
-            inner = os.open(part, _THROUGH if place < len(parts) else _LINKLESS | os.O_RDONLY, dir_fd=handle)
+            inner = os.open(part, _THROUGH if depth < len(parts) else _LINKLESS | os.O_RDONLY, dir_fd=handle)
         finally:
             os.close(handle)
         handle = inner
@@ -146,16 +146,16 @@ def of_each_repository(root: Path, ask: Callable[[Path, str], _T]) -> tuple[list
     """
     if not is_workspace(root):
         return [ask(root, "")], None
-    found: list[_T] = []
+    answers: list[_T] = []
     failed: dict[str, UsageError] = {}
     for name, folder in members(root).items():
         try:
-            found.append(ask(Path(folder), f"{name}/"))
+            answers.append(ask(Path(folder), f"{name}/"))
         except UsageError as error:
             failed[name] = error
-    if not found:
+    if not answers:
         raise next(iter(failed.values()), UsageError("the workspace has no repositories"))
-    return found, tuple(failed)
+    return answers, tuple(failed)
 
 
 def inside(root: Path | str, full: str) -> str | None:

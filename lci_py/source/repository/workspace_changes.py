@@ -44,15 +44,15 @@ def workspace(name: str) -> Workspace:
     Raises:
         UsageError: There is no workspace with that name.
     """
-    known = workspaces()
-    if not known:
+    existing = workspaces()
+    if not existing:
         raise UsageError("there is no workspace yet", hint="lci workspace add NAME PATH…")
     if name == ALL:
-        return known[0] if len(known) == 1 else _union(known)
-    found = next((one for one in known if one.name == name), None)
-    if found is None:
-        raise unknown_value("workspace", name, [*(one.name for one in known), ALL])
-    return found
+        return existing[0] if len(existing) == 1 else _union(existing)
+    match = next((item for item in existing if item.name == name), None)
+    if match is None:
+        raise unknown_value("workspace", name, [*(item.name for item in existing), ALL])
+    return match
 
 
 def add(name: str, paths: Sequence[str], called: str | None = None) -> tuple[Workspace, dict[str, str]]:
@@ -79,25 +79,25 @@ def add(name: str, paths: Sequence[str], called: str | None = None) -> tuple[Wor
     if called is not None and len(paths) > 1:
         raise UsageError("--named names one repository", hint="add them one by one")
     root = workspaces_folder() / name
-    held = members(root) if is_workspace(root) else {}
+    repositories = members(root) if is_workspace(root) else {}
     added: dict[str, str] = {}
     for path in paths:
         target = _folder(path)
-        if target in held.values():
+        if target in repositories.values():
             continue
         own = called if called is not None else os.path.basename(target)
         if not own or _BAD.search(own):
             raise UsageError(f"{own!r} cannot be the name of a repository", hint="choose another name: --named NAME")
-        if (taken := held.get(own)) is not None:
+        if (folder := repositories.get(own)) is not None:
             raise UsageError(
-                f"the name {own} is taken by {taken}", hint=f"choose another name for {target}: --named NAME"
+                f"the name {own} is taken by {folder}", hint=f"choose another name for {target}: --named NAME"
             )
-        if (other := next((one for one in held.items() if _overlap(one[1], target)), None)) is not None:
+        if (other := next((item for item in repositories.items() if _overlap(item[1], target)), None)) is not None:
             raise UsageError(
                 f"{target} and {other[0]} ({other[1]}): one lies inside the other",
                 hint="the outer one has the files of both",
             )
-        held[own] = added[own] = target
+        repositories[own] = added[own] = target
     _make(root)
     for own, target in added.items():
         os.symlink(target, root / own)
@@ -112,24 +112,28 @@ def remove(name: str, names: Sequence[str]) -> tuple[Workspace, dict[str, str]]:
     Raises:
         UsageError: The workspace has no repository with one of the names.
     """
-    held = workspace(name) if name != ALL else None
-    if held is None:
+    current = workspace(name) if name != ALL else None
+    if current is None:
         raise UsageError(f"{ALL} stands for all workspaces", hint="name one of them")
     gone = {}
-    for one in names:
-        full = os.path.realpath(one)
-        found = one if one in held.repositories else next((k for k, v in held.repositories.items() if v == full), None)
-        if found is None:
-            raise unknown_value("repository", one, list(held.repositories))
-        gone[found] = held.repositories[found]
+    for item in names:
+        full = os.path.realpath(item)
+        key = (
+            item
+            if item in current.repositories
+            else next((k for k, v in current.repositories.items() if v == full), None)
+        )
+        if key is None:
+            raise unknown_value("repository", item, list(current.repositories))
+        gone[key] = current.repositories[key]
     if not names:
         import shutil
 
-        shutil.rmtree(held.root)  # it follows no links
-        return Workspace(held.name, held.root, {}), dict(held.repositories)
-    for one in gone:
-        os.unlink(held.root / one)
-    return Workspace(held.name, held.root, members(held.root)), gone
+        shutil.rmtree(current.root)  # it follows no links
+        return Workspace(current.name, current.root, {}), dict(current.repositories)
+    for item in gone:
+        os.unlink(current.root / item)
+    return Workspace(current.name, current.root, members(current.root)), gone
 
 
 def _folder(path: str) -> str:
@@ -154,9 +158,9 @@ def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder + "/")
 
 
-def _overlap(one: str, other: str) -> bool:
+def _overlap(folder: str, other: str) -> bool:
     """Whether one of two folders contains the other's files. A submodule or a linked worktree does not count."""
-    inner, outer = (one, other) if len(one) > len(other) else (other, one)
+    inner, outer = (folder, other) if len(folder) > len(other) else (other, folder)
     if not _is_below(inner, outer):
         return False
     while inner != outer:
@@ -176,23 +180,23 @@ def _make(root: Path) -> None:
         raise UsageError(f"{root} belongs to others, or others can write to it", hint="remove it, or change its mode")
 
 
-def _union(known: Iterable[Workspace]) -> Workspace:
+def _union(existing: Iterable[Workspace]) -> Workspace:
     """Create or update the workspace `all`, with the repositories of all workspaces, each once."""
-    wanted: dict[str, str] = {}
-    for one in known:
-        for name, target in one.repositories.items():
-            if any(_overlap(target, other) for other in wanted.values()):
+    targets: dict[str, str] = {}
+    for item in existing:
+        for name, target in item.repositories.items():
+            if any(_overlap(target, other) for other in targets.values()):
                 continue
-            wanted[name if name not in wanted else f"{one.name}.{name}"] = target
+            targets[name if name not in targets else f"{item.name}.{name}"] = target
     root = workspaces_folder() / ALL
     _make(root)
-    held = members(root)
-    for name, target in held.items():
-        if wanted.get(name) != target:
+    current = members(root)
+    for name, target in current.items():
+        if targets.get(name) != target:
             with suppress(FileNotFoundError):  # another process does the same
                 os.unlink(root / name)
-    for name, target in wanted.items():
-        if held.get(name) != target:
+    for name, target in targets.items():
+        if current.get(name) != target:
             with suppress(FileExistsError):
                 os.symlink(target, root / name)
     return Workspace(ALL, root, members(root))

@@ -24,9 +24,9 @@ _KEYWORD = lazily(r"(?<![\w.:])(\w{2,100}):\s*")
 def parameters_of(language: str, signature: str) -> Iterator[tuple[str, str]]:
     """(name, default) of each parameter in a signature that has a default."""
     pattern, sign = (_KEYWORD, ":") if has_rule(language, "keyword_defaults") else (_PARAMETER, "=")
-    for found in pattern.finditer(signature) if sign in signature else ():
-        if form := literal_at(signature, found.end())[0]:
-            yield found[1], form
+    for match in pattern.finditer(signature) if sign in signature else ():
+        if form := literal_at(signature, match.end())[0]:
+            yield match[1], form
 
 
 #: A default: place in the text, name, form of the value.
@@ -36,14 +36,14 @@ Given = tuple[int, str, str]
 def flags(language: str, source: bytes) -> Iterator[Given]:
     """The defaults of command-line flags as (offset, flag with its dashes, default), in the order of the text."""
     text: str | None = None
-    found: list[Given] = []
+    defaults: list[Given] = []
     for row in table_of(language).get("flag_defaults", ()):
         signs, read = (row["signs"], partial(_matches, row["pattern"])) if isinstance(row, dict) else _READERS[row]
         # Most files have none, and searching for fixed bytes is cheap.
         if any(sign.encode() in source for sign in signs):
             text = source.decode("utf-8", "replace") if text is None else text
-            found += [given for given in read(text) if given[2]]
-    return iter(sorted(found))
+            defaults += [default for default in read(text) if default[2]]
+    return iter(sorted(defaults))
 
 
 class Lines:
@@ -63,10 +63,10 @@ def _matches(pattern: str, text: str) -> Iterator[Given]:
 
     The pattern has a group `flag` (a flag without its dashes) or `field` (a field whose flag has the same name).
     """
-    for found in re.finditer(pattern, text):
-        groups = found.groupdict()
+    for match in re.finditer(pattern, text):
+        groups = match.groupdict()
         flag = groups.get("flag") or groups["field"].replace("_", "-")
-        yield found.start(), f"--{flag}", literal_at(text, found.end())[0]
+        yield match.start(), f"--{flag}", literal_at(text, match.end())[0]
 
 
 _CLI_CALL = lazily(r"(?:add_argument|\boption|\bOption|add_option)\s*\(")
@@ -79,20 +79,20 @@ _MAX_CALL = 700
 
 def _arguments(text: str) -> Iterator[Given]:
     """The defaults of options in calls of argparse, optparse, click, typer, commander and yargs."""
-    for found in _CLI_CALL.finditer(text):
-        call = _call_arguments(text, found.end())
+    for match in _CLI_CALL.finditer(text):
+        call = _call_arguments(text, match.end())
         flags = _LONG.findall(call)
         if len(flags) != 1:
             continue
-        if given := _DEFAULT.search(call):
-            form = literal_at(call, given.end())[0]
-        elif found[0].startswith("Option"):
+        if default := _DEFAULT.search(call):
+            form = literal_at(call, default.end())[0]
+        elif match[0].startswith("Option"):
             form = literal_at(call, len(call) - len(call.lstrip()))[0]
             form = "" if form.startswith('"--') else form
         else:
             described = _DESCRIBED.match(call)
             form = literal_at(call, described.end())[0] if described else ""
-        yield found.start(), flags[0], form
+        yield match.start(), flags[0], form
 
 
 def call_at(text: str, line: int, name: str) -> tuple[str, int]:
@@ -111,10 +111,10 @@ def _call_arguments(text: str, start: int) -> str:
     """The text of a call's arguments, from `start` to the closing bracket; at most `_MAX_CALL` characters."""
     text = text[start : start + _MAX_CALL]
     depth = 1
-    for found in re.finditer(r"[()]", text):
-        depth += 1 if found.group() == "(" else -1
+    for match in re.finditer(r"[()]", text):
+        depth += 1 if match.group() == "(" else -1
         if not depth:
-            return text[: found.start()]
+            return text[: match.start()]
     return text
 
 
@@ -130,17 +130,17 @@ def tables(text: str) -> Iterator[Given]:
         if table.start() < end:
             continue
         depth, at, first = 1, table.end(), 0
-        for found in _ENTRY.finditer(text, table.end(), table.end() + _MAX_TABLE):
-            if found["bracket"]:
-                depth += 1 if found["bracket"] == "{" else -1
+        for entry in _ENTRY.finditer(text, table.end(), table.end() + _MAX_TABLE):
+            if entry["bracket"]:
+                depth += 1 if entry["bracket"] == "{" else -1
                 if not depth:
                     break
-            elif found.start() >= at:
-                form, stop = literal_at(text, found.end())
+            elif entry.start() >= at:
+                form, stop = literal_at(text, entry.end())
                 if form and depth == (first := first or depth):
-                    yield found.start("name"), found["name"], form
+                    yield entry.start("name"), entry["name"], form
                 at = max(stop, at)
-            end = found.end()
+            end = entry.end()
 
 
 #: By names in `flag_defaults` of a language's table: texts of which a file with such a default has one, and the reader.

@@ -71,28 +71,30 @@ def contradicting_claims(language: str, source: bytes, symbols: Sequence[Symbol]
             if at == len(telling) or telling[at] > last:
                 continue  # nearly all end here: what follows is slow
         comment = _comment(language, lines, symbol) if described is None else [(symbol.line, described[1])]
-        known: Mapping[str, tuple[str, int]] = {}
+        by_name: Mapping[str, tuple[str, int]] = {}
         if symbol.kind in FUNCTION_KINDS and symbol.kind != "macro":
-            known = _parameters(language, lines, symbol)
+            by_name = _parameters(language, lines, symbol)
         elif symbol.kind in TYPE_KINDS:
             if not members:
-                for place, one in enumerate(symbols):
-                    members.setdefault(one.parent, []).append(place)
-            known = _of_type(language, lines, symbols, members.get(number, ()))
-        if known:
-            yield from _entries(number, symbol, comment, known)
+                for index, item in enumerate(symbols):
+                    members.setdefault(item.parent, []).append(index)
+            by_name = _of_type(language, lines, symbols, members.get(number, ()))
+        if by_name:
+            yield from _entries(number, symbol, comment, by_name)
         elif _has_default(language, symbols, symbol) and (said := _value_in(comment, symbol.name)):
             value = code_value(language, symbol.kind, symbol.name, symbol.signature)
-            given = [(value, symbol.line)] if value else []
+            values = [(value, symbol.line)] if value else []
             if not value and symbol.kind in ("field", "property"):
                 apart = _given_apart(language, text, symbols, defaults) if apart is None else apart
-                given = apart.get(joined_spelling(symbol.name), [])
+                values = apart.get(joined_spelling(symbol.name), [])
             if (
-                len(given) == 1
-                and sum(joined_spelling(one.name) == joined_spelling(symbol.name) and bool(one.doc) for one in symbols)
+                len(values) == 1
+                and sum(
+                    joined_spelling(item.name) == joined_spelling(symbol.name) and bool(item.doc) for item in symbols
+                )
                 < 2
             ):
-                yield from _pair(number, symbol.qualified_name, said, given[0])
+                yield from _pair(number, symbol.qualified_name, said, values[0])
 
 
 def _has_default(language: str, symbols: Sequence[Symbol], symbol: Symbol) -> bool:
@@ -114,20 +116,20 @@ def _telling(source: bytes) -> list[int]:
             if sign in SIGNS or source.find(b"=", at, end) >= 0:
                 starts.add(source.rfind(b"\n", 0, at) + 1)
             at = source.find(sign, end)
-    found, line, before = [], 1, 0
+    numbers, line, before = [], 1, 0
     for start in sorted(starts):
         line, before = line + source.count(b"\n", before, start), start
-        found.append(line)
-    return found
+        numbers.append(line)
+    return numbers
 
 
-def _pair(number: int, name: str, said: tuple[str, int], given: tuple[str, int]) -> Iterator[Claim]:
-    value = read(given[0])
-    if given[0] == COMPUTED or value is None or (value.kind == "number" and value.number in (0.0, -1.0)):
+def _pair(number: int, name: str, said: tuple[str, int], actual: tuple[str, int]) -> Iterator[Claim]:
+    value = read(actual[0])
+    if actual[0] == COMPUTED or value is None or (value.kind == "number" and value.number in (0.0, -1.0)):
         return  # 0 and -1 mostly stand for "not set"
-    if agree(said[0], given[0]) is False:
+    if agree(said[0], actual[0]) is False:
         yield Claim(number, name, said[0], said[1], "comment")
-        yield Claim(number, name, given[0], given[1], "beside")
+        yield Claim(number, name, actual[0], actual[1], "beside")
 
 
 # --- comments -----------------------------------------------------------------------------------------------------
@@ -137,16 +139,16 @@ def _comment(language: str, lines: Sequence[str], symbol: Symbol) -> _Numbered:
     """(number, text) of each line of a definition's comment or docstring; the text is without the comment marks."""
     head = symbol.doc.split("\n", 1)[0].strip().rstrip("…")
     below = range(symbol.line - 1, min(symbol.end_line, len(lines)) if has_rule(language, "python_modules") else 0)
-    start = next((place for place in below if head in lines[place]), -1)
+    start = next((at for at in below if head in lines[at]), -1)
     if start >= 0:
-        found = [(start + 1, lines[start][lines[start].find(head) :])]
-        for place in range(start + 1, min(symbol.end_line, start + _MAX_LINES)):
-            if '"""' in found[-1][1] or "'''" in found[-1][1]:
+        numbered = [(start + 1, lines[start][lines[start].find(head) :])]
+        for at in range(start + 1, min(symbol.end_line, start + _MAX_LINES)):
+            if '"""' in numbered[-1][1] or "'''" in numbered[-1][1]:
                 break
-            found.append((place + 1, lines[place]))
-        return found
+            numbered.append((at + 1, lines[at]))
+        return numbered
     first = max(symbol.first_line, symbol.line - _MAX_LINES)
-    return [(place, _MARKS.sub(r"\1", lines[place - 1])) for place in range(first, symbol.line)]
+    return [(at, _MARKS.sub(r"\1", lines[at - 1])) for at in range(first, symbol.line)]
 
 
 def _value_in(passage: _Numbered, about: str) -> tuple[str, int] | None:
@@ -176,38 +178,40 @@ def _value_in(passage: _Numbered, about: str) -> tuple[str, int] | None:
     return form, next(number for start, number in reversed(starts) if start <= at)
 
 
-def _entries(number: int, symbol: Symbol, comment: _Numbered, known: Mapping[str, tuple[str, int]]) -> Iterator[Claim]:
-    """Claims for a comment's entries (one per parameter or member) whose default contradicts `known`."""
+def _entries(
+    number: int, symbol: Symbol, comment: _Numbered, defaults: Mapping[str, tuple[str, int]]
+) -> Iterator[Claim]:
+    """Claims for a comment's entries (one per parameter or member) whose default contradicts `defaults`."""
     done: set[str] = set()
-    for name, said in _stated_defaults(comment, known):
+    for name, said in _stated_defaults(comment, defaults):
         if name not in done:
             done.add(name)
-            yield from _pair(number, f"{symbol.qualified_name}.{name}", said, known[name])
+            yield from _pair(number, f"{symbol.qualified_name}.{name}", said, defaults[name])
 
 
-def _stated_defaults(comment: _Numbered, known: Collection[str]) -> Iterator[tuple[str, tuple[str, int]]]:
-    """(name, (default, line)) of each default that a comment states for one of the names in `known`."""
+def _stated_defaults(comment: _Numbered, names: Collection[str]) -> Iterator[tuple[str, tuple[str, int]]]:
+    """(name, (default, line)) of each default that a comment states for one of the names in `names`."""
     entry: _Numbered = []
     name, indent = "", 0
-    for place, line in [*comment, (0, "")]:
-        found = _ENTRY.match(line) if line.strip() else None
-        subject = found[found.lastgroup or "name"] if found and found.lastgroup != "value" else ""
-        if found and found["value"]:
-            subject = found["optional"]
-            form = literal_at(found["value"].strip(), 0)[0] or word(found["value"].strip())
-            if subject in known and form:
-                yield subject, (form, place)
+    for number, line in [*comment, (0, "")]:
+        match = _ENTRY.match(line) if line.strip() else None
+        subject = match[match.lastgroup or "name"] if match and match.lastgroup != "value" else ""
+        if match and match["value"]:
+            subject = match["optional"]
+            form = literal_at(match["value"].strip(), 0)[0] or word(match["value"].strip())
+            if subject in names and form:
+                yield subject, (form, number)
         deeper = len(line) - len(line.lstrip()) > indent
-        is_next = found is not None and subject and (subject in known or not name or not deeper)
+        is_next = match is not None and subject and (subject in names or not name or not deeper)
         if name and (is_next or not line.strip() or _OTHER.match(line)):
             if said := _value_in(entry, name):
                 yield name, said
             name, entry = "", []
-        if found is not None and is_next:
-            name, indent = (subject if subject in known else ""), len(found["indent"])
-            entry = [(place, line[found.end() :])]
+        if match is not None and is_next:
+            name, indent = (subject if subject in names else ""), len(match["indent"])
+            entry = [(number, line[match.end() :])]
         elif name:
-            entry.append((place, line))
+            entry.append((number, line))
 
 
 # --- values -------------------------------------------------------------------------------------------------------
@@ -216,14 +220,14 @@ def _stated_defaults(comment: _Numbered, known: Collection[str]) -> Iterator[tup
 def _parameters(language: str, lines: Sequence[str], symbol: Symbol) -> dict[str, tuple[str, int]]:
     """Maps names to (default, line): a function's parameters, and the options that it destructures."""
     last = min(symbol.end_line, symbol.line + 40)
-    known = {name: (form, symbol.line) for name, form in parameters_of(language, symbol.signature)}
+    defaults = {name: (form, symbol.line) for name, form in parameters_of(language, symbol.signature)}
     if has_rule(language, "taken_apart"):
         places = Lines(body := "\n".join(lines[symbol.line - 1 : last]))
-        for found in _TAKEN_APART.finditer(body):
-            line = symbol.line - 1 + places.of(found.start())
-            for name, form in parameters_of(language, found[1]):
-                known.setdefault(name, (form, line))
-    return known
+        for match in _TAKEN_APART.finditer(body):
+            line = symbol.line - 1 + places.of(match.start())
+            for name, form in parameters_of(language, match[1]):
+                defaults.setdefault(name, (form, line))
+    return defaults
 
 
 _TAKEN_APART = lazily(r"\{([^{}]{1,400})\}\s*=\s*(?:this\.)?(?:options|opts|config|settings|props|params)\b")
@@ -233,15 +237,15 @@ def _of_type(
     language: str, lines: Sequence[str], symbols: Sequence[Symbol], members: Sequence[int]
 ) -> dict[str, tuple[str, int]]:
     """Maps names to (default, line): a type's fields, and the parameters of its only constructor."""
-    known: dict[str, tuple[str, int]] = {}
-    constructors = [symbols[one] for one in members if symbols[one].name in _CONSTRUCTORS]
+    defaults: dict[str, tuple[str, int]] = {}
+    constructors = [symbols[index] for index in members if symbols[index].name in _CONSTRUCTORS]
     if len(constructors) == 1:
-        known = _parameters(language, lines, constructors[0])
-    for one in members:
-        field = symbols[one]
+        defaults = _parameters(language, lines, constructors[0])
+    for index in members:
+        field = symbols[index]
         if field.kind in VALUED_KINDS and (value := code_value(language, field.kind, field.name, field.signature)):
-            known.setdefault(field.name, (value, field.line))
-    return known
+            defaults.setdefault(field.name, (value, field.line))
+    return defaults
 
 
 def _given_apart(
@@ -250,21 +254,21 @@ def _given_apart(
     """Maps normalised names of fields to (default, line) pairs: the defaults that a table or an attribute elsewhere in
     the file sets, for fields that are declared without a default.
     """
-    found: dict[str, list[tuple[str, int]]] = {}
+    by_name: dict[str, list[tuple[str, int]]] = {}
     places = Lines(text)
     for at, name, form in tables(text):
-        found.setdefault(joined_spelling(name), []).append((form, places.of(at)))
+        by_name.setdefault(joined_spelling(name), []).append((form, places.of(at)))
     lines = Lines(text)
     for at, name, form in defaults:
-        found.setdefault(joined_spelling(name.replace("-", "")), []).append((form, lines.of(at)))
+        by_name.setdefault(joined_spelling(name.replace("-", "")), []).append((form, lines.of(at)))
     if has_rule(language, "taken_apart"):
-        found = {}
+        by_name = {}
         for symbol in symbols:
             if symbol.kind == "property" and symbol.parent >= 0 and "default" in symbols[symbol.parent].name.lower():
                 value = code_value(language, symbol.kind, symbol.name, symbol.signature)
                 if value:
-                    found.setdefault(joined_spelling(symbol.name), []).append((value, symbol.line))
-    return found
+                    by_name.setdefault(joined_spelling(symbol.name), []).append((value, symbol.line))
+    return by_name
 
 
 # --- help texts ---------------------------------------------------------------------------------------------------
@@ -273,10 +277,10 @@ def _given_apart(
 def _of_help(text: str, defaults: Sequence[Given]) -> Iterator[Claim]:
     """Pairs of claims where the help text in a call states another default than an argument of the same call."""
     lines = Lines(text)
-    for place, name, form in defaults:
-        line = lines.of(place)
-        call, at = call_at(text, text.rfind("\n", 0, place) + 1, name)
-        words = [(found.start(), next(filter(None, found.groups()), "")) for found in _QUOTED.finditer(call)]
+    for offset, name, form in defaults:
+        line = lines.of(offset)
+        call, at = call_at(text, text.rfind("\n", 0, offset) + 1, name)
+        words = [(match.start(), next(filter(None, match.groups()), "")) for match in _QUOTED.finditer(call)]
         passage = [(text.count("\n", 0, at + start) + 1, said) for start, said in words if " " in said]
         said = _value_in(passage, name.lstrip("-").replace("-", "_"))
         # `--no-cache`: what "is on by default" is the cache.

@@ -40,20 +40,20 @@ def repeated_keys(path: str, language: str, captured: Captures, finder: Finder) 
     first: dict[tuple[int, str, str], Node] = {}
     for match in captured.keys:
         capture = next(name for name in _CAPTURES if name in match)
-        around = match["keys"][0]
+        container = match["keys"][0]
         owner = captured.text(match["key.of"][0]) if "key.of" in match else ""
         for node in match[capture]:
             name = _spelling(captured.text(node), capture)
-            known = first.setdefault((around.id, owner, name), node)
+            earlier = first.setdefault((container.id, owner, name), node)
             if (
-                known.start_byte < node.start_byte
+                earlier.start_byte < node.start_byte
                 and len(name) <= _MAX_NAME
-                and _is_twice(captured.source, around, known, node, capture)
-                and not _is_assigned(owner, captured.source[known.end_byte : node.start_byte])
+                and _is_twice(captured.source, container, earlier, node, capture)
+                and not _is_assigned(owner, captured.source[earlier.end_byte : node.start_byte])
             ):
                 line = captured.row(node.start_byte) + 1
-                up = str(line - 1 - captured.row(known.start_byte))
-                yield Claim(finder.symbol(around.start_byte), name.strip('"@.') or name, up, line, TWICE)
+                up = str(line - 1 - captured.row(earlier.start_byte))
+                yield Claim(finder.symbol(container.start_byte), name.strip('"@.') or name, up, line, TWICE)
 
 
 def _spelling(text: str, capture: str) -> str:
@@ -64,19 +64,21 @@ def _spelling(text: str, capture: str) -> str:
     return f'"{text}"' if capture == "key.name" else without_colon(text)
 
 
-def _is_twice(source: bytes, around: Node, one: Node, other: Node, capture: str) -> bool:
-    between = source[one.end_byte : other.start_byte]
-    if around.has_error or _APART.search(between) or _kind(one) != _kind(other):
+def _is_twice(source: bytes, container: Node, earlier: Node, other: Node, capture: str) -> bool:
+    between = source[earlier.end_byte : other.start_byte]
+    if container.has_error or _APART.search(between) or _kind(earlier) != _kind(other):
         return False
-    around_type = f"{around.type} {around.parent.type if around.parent is not None else ''}"
+    around_type = f"{container.type} {container.parent.type if container.parent is not None else ''}"
     # Of two labels, one is never reached, whatever follows it.
     if (
         capture != "key.attribute"
         and not _LABELLED.search(around_type)
-        and _entry(source, around, one) == _entry(source, around, other)
+        and _entry(source, container, earlier) == _entry(source, container, other)
     ):
         return False  # the same is said twice: nothing is lost
-    if any(node.next_named_sibling is not None and node.next_named_sibling.type in _GUARDS for node in (one, other)):
+    if any(
+        node.next_named_sibling is not None and node.next_named_sibling.type in _GUARDS for node in (earlier, other)
+    ):
         return False
     if capture == "key.attribute":  # what is used before, or in its new value, is not lost
         end = source.find(b"\n", other.end_byte)
@@ -86,10 +88,10 @@ def _is_twice(source: bytes, around: Node, one: Node, other: Node, capture: str)
     return True
 
 
-def _entry(source: bytes, around: Node, key: Node) -> object:
+def _entry(source: bytes, container: Node, key: Node) -> object:
     """The words of an entry (a key with its value or branch), to compare entries; the key's id if it has neither."""
     node = key
-    while (outer := node.parent) is not None and outer != around:
+    while (outer := node.parent) is not None and outer != container:
         node = outer
         if len(words := source[node.start_byte : node.end_byte].split()) > len(
             source[key.start_byte : key.end_byte].split()

@@ -84,8 +84,8 @@ def word(text: str) -> str:
     lower = text.lower()
     if lower in _TRUE or lower in _FALSE:
         return "true" if lower in _TRUE else "false"
-    if found := _PARSED.match(text):
-        return number(found[1], found[2] or "")
+    if match := _PARSED.match(text):
+        return number(match[1], match[2] or "")
     return string(text)
 
 
@@ -95,9 +95,9 @@ def read(form: str) -> Value | None:
         return Value("boolean", float(form == "true"))
     if len(form) >= 2 and form[0] == form[-1] == '"':
         return Value("string", text=form[1:-1])
-    found = _FORM.match(form)
+    match = _FORM.match(form)
     try:
-        return Value("number", float(found[1]), found[2] or "") if found else None
+        return Value("number", float(match[1]), match[2] or "") if match else None
     except ValueError:
         return None
 
@@ -108,23 +108,23 @@ def is_number(form: str) -> bool:
     return value is not None and value.kind == "number"
 
 
-def agree(one: str, other: str) -> bool | None:
+def agree(form: str, other: str) -> bool | None:
     """Whether two normal forms mean the same value; None if they cannot be compared."""
-    mine, theirs = read(one), read(other)
-    if mine is None or theirs is None:
+    first, second = read(form), read(other)
+    if first is None or second is None:
         return None
-    if mine.kind != theirs.kind:
-        mine, theirs = _unquoted(mine), _unquoted(theirs)
-        if {mine.kind, theirs.kind} == {"boolean", "number"}:
+    if first.kind != second.kind:
+        first, second = _unquoted(first), _unquoted(second)
+        if {first.kind, second.kind} == {"boolean", "number"}:
             # Of a flag that is a bit, the number is no switch.
-            return True if mine.number == theirs.number and not mine.unit + theirs.unit else None
-        if mine.kind != theirs.kind:
+            return True if first.number == second.number and not first.unit + second.unit else None
+        if first.kind != second.kind:
             return None
-    if mine.kind == "number":
-        return _same_number(mine, theirs)
-    if mine.kind == "boolean":
-        return mine.number == theirs.number
-    return _same_text(mine.text, theirs.text)
+    if first.kind == "number":
+        return _same_number(first, second)
+    if first.kind == "boolean":
+        return first.number == second.number
+    return _same_text(first.text, second.text)
 
 
 def _unquoted(value: Value) -> Value:
@@ -132,16 +132,16 @@ def _unquoted(value: Value) -> Value:
     return read(word(value.text)) or value if value.kind == "string" else value
 
 
-def _same_number(one: Value, other: Value) -> bool | None:
-    if one.number == other.number and (one.unit == other.unit or not one.unit or not other.unit):
+def _same_number(first: Value, other: Value) -> bool | None:
+    if first.number == other.number and (first.unit == other.unit or not first.unit or not other.unit):
         return True
-    if not one.unit and not other.unit:
+    if not first.unit and not other.unit:
         return False
-    dimensions = {_BY_FORM[value.unit][0] for value in (one, other) if value.unit}
+    dimensions = {_BY_FORM[value.unit][0] for value in (first, other) if value.unit}
     if len(dimensions) > 1:
         return None
     dimension = dimensions.pop()
-    return any(math.isclose(a, b, rel_tol=1e-9) for a in _amounts(one, dimension) for b in _amounts(other, dimension))
+    return any(math.isclose(a, b, rel_tol=1e-9) for a in _amounts(first, dimension) for b in _amounts(other, dimension))
 
 
 def _amounts(value: Value, dimension: str) -> list[float]:
@@ -151,13 +151,13 @@ def _amounts(value: Value, dimension: str) -> list[float]:
     return [value.number * factor for factor in factors]
 
 
-def _same_text(one: str, other: str) -> bool | None:
-    mine, theirs = (text.strip().rstrip("/").casefold() for text in (one, other))
-    if mine == theirs or mine.endswith(f".{theirs}") or theirs.endswith(f".{mine}"):
+def _same_text(value: str, other: str) -> bool | None:
+    first, second = (text.strip().rstrip("/").casefold() for text in (value, other))
+    if first == second or first.endswith(f".{second}") or second.endswith(f".{first}"):
         return True
-    if mine.startswith(theirs) or theirs.startswith(mine) or mine.endswith(theirs) or theirs.endswith(mine):
+    if first.startswith(second) or second.startswith(first) or first.endswith(second) or second.endswith(first):
         return None  # "auto" and "auto-detect" may be one, and "TERM" and "SIGTERM"
-    return False if _TOKEN.match(mine) and _TOKEN.match(theirs) else None
+    return False if _TOKEN.match(first) and _TOKEN.match(second) else None
 
 
 # --- literals in code -------------------------------------------------------------------------------------------------
@@ -189,9 +189,9 @@ _NO_VALUE = lazily(r"(?:None|null|nil|undefined|NULL|nullptr|Nothing|undef|\(?\s
 
 def literal_at(text: str, start: int) -> tuple[str, int]:
     """(normal form, end) of the literal at an offset; ("", start) if it is no literal, or in a longer expression."""
-    found = _VALUE.match(text, start)
-    form = _form(found) if found is not None else ""
-    return (form, found.end()) if found is not None and form else ("", start)
+    match = _VALUE.match(text, start)
+    form = _form(match) if match is not None else ""
+    return (form, match.end()) if match is not None and form else ("", start)
 
 
 def literal(text: str, start: int = 0, *, tuples: bool = False) -> str:
@@ -207,36 +207,36 @@ def literal(text: str, start: int = 0, *, tuples: bool = False) -> str:
     inner = start
     while text.startswith("(", inner):
         inner += 1  # `#define X (60)`
-    found = _VALUE.match(text, inner)
-    if found is None:
+    match = _VALUE.match(text, inner)
+    if match is None:
         return "" if _NO_VALUE.match(text, start) else COMPUTED
-    after = text[found.end() :].lstrip()
+    after = text[match.end() :].lstrip()
     if (inner > start and not after.startswith(")")) or (tuples and after.startswith(",")):
         return COMPUTED
-    form = _form(found)
-    return form if form else ("" if _is_string(found) else COMPUTED)
+    form = _form(match)
+    return form if form else ("" if _is_string(match) else COMPUTED)
 
 
-def _is_string(found: re.Match[str]) -> bool:
-    return any(found[group] is not None for group in "dst")
+def _is_string(match: re.Match[str]) -> bool:
+    return any(match[group] is not None for group in "dst")
 
 
-def _form(found: re.Match[str]) -> str:
-    if found["number"] is not None:
-        return number(found["number"])
-    if found["word"] is not None:
-        return "true" if found["word"] in ("true", "True", "TRUE", "YES") else "false"
-    if _is_string(found):
-        text = found["d"] if found["d"] is not None else found["s"] if found["s"] is not None else found["t"]
+def _form(match: re.Match[str]) -> str:
+    if match["number"] is not None:
+        return number(match["number"])
+    if match["word"] is not None:
+        return "true" if match["word"] in ("true", "True", "TRUE", "YES") else "false"
+    if _is_string(match):
+        text = match["d"] if match["d"] is not None else match["s"] if match["s"] is not None else match["t"]
         return string(text)
-    if found["product"] is not None:
-        return _product(found["product"])
-    if found["gounit"] is not None:
-        return number(found["go"] or "1", found["gounit"])
+    if match["product"] is not None:
+        return _product(match["product"])
+    if match["gounit"] is not None:
+        return number(match["go"] or "1", match["gounit"])
     for group in ("of", "delta", "to", "dot"):
-        if found[group] is not None:
-            unit = found[f"{group}unit"].lower()
-            return number(found[group], _OF_UNITS.get(unit, unit))
+        if match[group] is not None:
+            unit = match[f"{group}unit"].lower()
+            return number(match[group], _OF_UNITS.get(unit, unit))
     return ""
 
 
@@ -291,14 +291,14 @@ def _value(language: str, kind: str, name: str, signature: str) -> str:
         blank = _BLANK.match(signature, at)
         return literal(signature, blank.end()) if blank else ""
     if kind == "property" and has_rule(language, "taken_apart"):
-        found = _MEMBER.match(signature, at)
-        return "" if found is None or _TYPE.match(signature, found.end()) else literal(signature, found.end())
-    found = _GIVEN.match(signature, at)
+        match = _MEMBER.match(signature, at)
+        return "" if match is None or _TYPE.match(signature, match.end()) else literal(signature, match.end())
+    match = _GIVEN.match(signature, at)
     before = signature[: at - len(name)].rstrip()
     # In `a, b = 1, 2` only the tree says which value belongs to which name; `a = 1, b = 2` is clear.
-    if found is None or (before.endswith(",") and "=" not in before):
+    if match is None or (before.endswith(",") and "=" not in before):
         return COMPUTED if "=" in signature else ""
-    return literal(signature, found.end(), tuples=has_rule(language, "python_modules"))
+    return literal(signature, match.end(), tuples=has_rule(language, "python_modules"))
 
 
 def _end_of(name: str, text: str) -> int:

@@ -84,7 +84,7 @@ class StatedDefault(NamedTuple):
 
 def stated_defaults(text: str) -> list[StatedDefault]:
     """The defaults that a line or a passage states, in the order of the text."""
-    found = []
+    defaults = []
     for phrase in _PHRASE.finditer(text) if DEFAULT.search(text) else ():
         value = VALUE.match(text, phrase.end())
         if value is not None and phrase.group()[-2:-1] == "t" and _KIND.match(text, value.end()):
@@ -92,42 +92,42 @@ def stated_defaults(text: str) -> list[StatedDefault]:
         if value is None and phrase.group().rstrip()[-1:] in ":=" and text[phrase.start() - 1 : phrase.start()] in "([":
             value = _BARE.match(text, phrase.end())
         if value is not None:
-            found.append(StatedDefault(phrase.start(), value, value.end()))
+            defaults.append(StatedDefault(phrase.start(), value, value.end()))
     if "by default" in text or "unless" in text:
         at = 0
         while (value := VALUE.search(text, at)) is not None:
             at = value.end() if value.end() > at else at + 1
             after = _BY_DEFAULT.match(text, value.end()) or _UNLESS.match(text, value.end())
             if after is not None and (value["bool"] is None or " by" in after.group()):
-                if found and found[-1].end == after.end():
-                    found.pop()  # "on port 80 unless"
-                found.append(StatedDefault(value.start(), value, after.end()))
-    return sorted(found)
+                if defaults and defaults[-1].end == after.end():
+                    defaults.pop()  # "on port 80 unless"
+                defaults.append(StatedDefault(value.start(), value, after.end()))
+    return sorted(defaults)
 
 
 def mentions(line: str) -> Iterator[tuple[int, str]]:
     """(start, name) of each code span, flag and constant in a line."""
     for span in _SPAN.finditer(line):
         content = span["code"] or span["flag"] or span["caps"] or span["bold"]
-        named = _CONTENT.match(content.strip())
-        if named is not None:
-            yield span.start(), named["flag"] or named["name"]
+        match = _CONTENT.match(content.strip())
+        if match is not None:
+            yield span.start(), match["flag"] or match["name"]
 
 
-def holds(text: str, one: StatedDefault) -> bool:
+def holds(text: str, default: StatedDefault) -> bool:
     """Whether a stated default counts: its sentence is about the present, and not about a special case."""
-    start = one.value.start()
+    start = default.value.start()
     first = max(text.rfind(". ", 0, start), text.rfind("; ", 0, start)) + 1
-    last = text.find(". ", one.end)
+    last = text.find(". ", default.end)
     sentence = _OF_UNLESS.sub("", text[first : last if last >= 0 else len(text)])
-    if _HISTORY.search(sentence) or any(_BOUND.search(text, max(0, at - 24), at) for at in (start, one.start)):
+    if _HISTORY.search(sentence) or any(_BOUND.search(text, max(0, at - 24), at) for at in (start, default.start)):
         return False
-    return one.end > one.value.end() or not _OPEN_END.match(text, one.end)
+    return default.end > default.value.end() or not _OPEN_END.match(text, default.end)
 
 
-def form_of(found: re.Match[str]) -> str:
+def form_of(match: re.Match[str]) -> str:
     """The normal form of a value that `stated_defaults` matched in prose; "" if it cannot be compared."""
-    groups = found.groupdict()
+    groups = match.groupdict()
     if groups.get("bare") is not None:
         return word(groups["bare"])
     if groups["n"] is not None:

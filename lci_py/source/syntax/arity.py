@@ -27,14 +27,14 @@ LARGEST = _WIDTH * _WIDTH - 1
 _SPREADS = frozenset({"spread_expression", "parameter_pack_expansion", "vararg"})
 
 
-def pack_arity(least: int, most: int) -> int:
-    """The arity, as one number, of a definition that takes `least` to `most` arguments."""
-    return min(least, _MANY) * _WIDTH + min(most, _MANY)
+def pack_arity(minimum: int, maximum: int) -> int:
+    """The arity, as one number, of a definition that takes `minimum` to `maximum` arguments."""
+    return min(minimum, _MANY) * _WIDTH + min(maximum, _MANY)
 
 
-def with_least(arity: int, least: int) -> int:
+def with_least(arity: int, minimum: int) -> int:
     """The arity with another least number of arguments."""
-    return pack_arity(least, arity % _WIDTH)
+    return pack_arity(minimum, arity % _WIDTH)
 
 
 def has_defaults(arity: int) -> bool:
@@ -46,14 +46,14 @@ def takes(arity: int, arguments: int) -> bool:
     """Whether a definition with this arity can be called with `arguments` arguments; True if either is unknown."""
     if arity < 0 or arguments < 0:
         return True
-    least, most = divmod(arity, _WIDTH)
-    return least <= arguments and (most == _MANY or arguments <= most)
+    minimum, maximum = divmod(arity, _WIDTH)
+    return minimum <= arguments and (maximum == _MANY or arguments <= maximum)
 
 
 def lacks_only_defaults(arity: int, arguments: int) -> bool:
     """Whether so few `arguments` would fit if some parameters had defaults, as a C++ prototype may declare."""
-    most = arity % _WIDTH
-    return arity >= 0 and (most == _MANY or arguments <= most)
+    maximum = arity % _WIDTH
+    return arity >= 0 and (maximum == _MANY or arguments <= maximum)
 
 
 def arguments_of(language: str, call: Node, callee: Node) -> int:
@@ -83,7 +83,7 @@ def _first_child(node: Node) -> Node | None:
 def _count(group: Node | None) -> int:
     if group is None:
         return UNKNOWN
-    found = 0
+    count = 0
     for child in group.named_children:
         kind = child.type
         if "comment" in kind:
@@ -91,8 +91,8 @@ def _count(group: Node | None) -> int:
         first = _first_child(child) if kind in ("value_argument", "argument") else None
         if kind in _SPREADS or (first is not None and first.type in _SPREADS):
             return UNKNOWN
-        found += 1
-    return found
+        count += 1
+    return count
 
 
 def _plain_arguments(call: Node, callee: Node) -> int:
@@ -116,8 +116,8 @@ def _c_arguments(call: Node, callee: Node) -> int:
     value = declarator.child_by_field_name("value")
     if value is None:
         return 0 if declarator.type == "identifier" else UNKNOWN
-    found = _count(value)
-    return found if value.type == "argument_list" or not found else UNKNOWN
+    count = _count(value)
+    return count if value.type == "argument_list" or not count else UNKNOWN
 
 
 def _kotlin_arguments(call: Node, callee: Node) -> int:
@@ -125,14 +125,14 @@ def _kotlin_arguments(call: Node, callee: Node) -> int:
         return 1
     if call.type == "delegation_specifier":
         call = _first_child(call) or call
-    group, found = _child(call, "value_arguments"), _child(call, "annotated_lambda")
+    group, closure = _child(call, "value_arguments"), _child(call, "annotated_lambda")
     if group is None:
-        return UNKNOWN if found is None else 1
+        return UNKNOWN if closure is None else 1
     count = _count(group)
     # In `f(1) { … }` the lambda is a child of an outer call node.
-    around = call.parent
-    outer = around is not None and around.type == "call_expression" and around.named_children[0].id == call.id
-    if count >= 0 and (found or (outer and around is not None and _child(around, "annotated_lambda"))):
+    parent = call.parent
+    outer = parent is not None and parent.type == "call_expression" and parent.named_children[0].id == call.id
+    if count >= 0 and (closure or (outer and parent is not None and _child(parent, "annotated_lambda"))):
         return count + 1
     return count
 
@@ -151,13 +151,13 @@ def _scala_arguments(call: Node, callee: Node) -> int:
         right = call.child_by_field_name("right")
         return UNKNOWN if right is None or right.type == "tuple_expression" else 1
     if call.type == "field_expression":
-        around = call.parent
-        while around is not None and around.type == "generic_function":
-            call, around = around, around.parent
-        function = around.child_by_field_name("function") if around is not None else None
-        if around is None or around.type != "call_expression" or function is None or function.id != call.id:
+        parent = call.parent
+        while parent is not None and parent.type == "generic_function":
+            call, parent = parent, parent.parent
+        function = parent.child_by_field_name("function") if parent is not None else None
+        if parent is None or parent.type != "call_expression" or function is None or function.id != call.id:
             return UNKNOWN
-        call = around
+        call = parent
     group = call.child_by_field_name("arguments")
     return 1 if group is not None and group.type != "arguments" else _count(group)
 
@@ -178,13 +178,13 @@ def _elixir_arguments(call: Node, callee: Node) -> int:
     if call.type != "call" or callee.parent is None or callee.parent.id not in (call.id, call.named_children[0].id):
         return UNKNOWN
     group = _child(call, "arguments")
-    found = _count(group) if group is not None else 0
+    count = _count(group) if group is not None else 0
     piped = parent is not None and parent.type == "binary_operator" and _is_piped(parent, call)
-    return found + piped + (_child(call, "do_block") is not None)
+    return count + piped + (_child(call, "do_block") is not None)
 
 
-def _is_piped(around: Node, call: Node) -> bool:
-    operator, right = around.child_by_field_name("operator"), around.child_by_field_name("right")
+def _is_piped(parent: Node, call: Node) -> bool:
+    operator, right = parent.child_by_field_name("operator"), parent.child_by_field_name("right")
     return operator is not None and operator.type == "|>" and right is not None and right.id == call.id
 
 
@@ -203,7 +203,7 @@ def _count_parameters(
     """
     if group is None:
         return UNKNOWN
-    found = optional = 0
+    count = optional = 0
     unbounded = False
     for child in group.children:
         kind = child.type
@@ -212,12 +212,12 @@ def _count_parameters(
         elif kind == defaults:
             optional += 1
         elif kind in parameters:
-            found += 1
+            count += 1
             inner = {part.type for part in child.children}
             optional += defaults in inner
             if inner & many:
-                unbounded, found = True, found - 1
-    return pack_arity(max(found - optional, 0), _MANY if unbounded else found)
+                unbounded, count = True, count - 1
+    return pack_arity(max(count - optional, 0), _MANY if unbounded else count)
 
 
 _JAVA, _JAVA_MANY = frozenset({"formal_parameter"}), frozenset({"spread_parameter"})
@@ -235,37 +235,37 @@ def _java_parameters(node: Node, name: Node) -> int:
 
 def _csharp_parameters(node: Node, name: Node) -> int:
     group = node.child_by_field_name("parameters") or _child(node, "parameter_list")
-    found = _count_parameters(group, _CSHARP, _CSHARP_MANY)
+    arity = _count_parameters(group, _CSHARP, _CSHARP_MANY)
     first = _first_child(group) if group is not None else None
     modifier = _child(first, "modifier") if first is not None else None
-    if modifier is not None and modifier.text == b"this" and found >= _WIDTH:
-        return found - _WIDTH  # the first argument of an extension method may be the receiver
-    return found
+    if modifier is not None and modifier.text == b"this" and arity >= _WIDTH:
+        return arity - _WIDTH  # the first argument of an extension method may be the receiver
+    return arity
 
 
 def _swift_parameters(node: Node, name: Node) -> int:
-    known = ("function_declaration", "protocol_function_declaration", "init_declaration", "subscript_declaration")
-    return _count_parameters(node, _SWIFT, _SWIFT_MANY) if node.type in known else UNKNOWN
+    kinds = ("function_declaration", "protocol_function_declaration", "init_declaration", "subscript_declaration")
+    return _count_parameters(node, _SWIFT, _SWIFT_MANY) if node.type in kinds else UNKNOWN
 
 
 def _kotlin_parameters(node: Node, name: Node) -> int:
     primary = _child(node, "primary_constructor")
     group = _child(primary or node, "class_parameters", "function_value_parameters")
-    found = _count_parameters(group, _KOTLIN)
-    if group is not None and b"vararg" in (group.text or b"") and found >= 0:
-        return pack_arity(max(found // _WIDTH - 1, 0), _MANY)
-    return found
+    arity = _count_parameters(group, _KOTLIN)
+    if group is not None and b"vararg" in (group.text or b"") and arity >= 0:
+        return pack_arity(max(arity // _WIDTH - 1, 0), _MANY)
+    return arity
 
 
 def _scala_parameters(node: Node, name: Node) -> int:
     group = _child(node, "parameters", "class_parameters")
     if group is None or any(child.type in ("implicit", "using") for child in group.children[:2]):
         return UNKNOWN
-    found = _count_parameters(group, _SCALA)
+    arity = _count_parameters(group, _SCALA)
     types = (child.child_by_field_name("type") for child in group.named_children)
     if any(kind is not None and kind.type == "repeated_parameter_type" for kind in types):
-        return pack_arity(max(found // _WIDTH - 1, 0), _MANY)
-    return found
+        return pack_arity(max(arity // _WIDTH - 1, 0), _MANY)
+    return arity
 
 
 def _c_parameters(node: Node, name: Node, *, may_be_empty: bool = True) -> int:

@@ -64,11 +64,11 @@ class Entity:
     symbol: int = -1  # index among the symbols, -1 if dropped
     apart: bool = False  # inside a type, but not its member
 
-    def passes(self, around: Entity) -> bool:
-        """Whether this entity, though in `around`, belongs to what encloses it: a field declared in a constructor."""
-        if self.kind in ("field", "property") and around.kind == "constructor":
+    def passes(self, enclosing: Entity) -> bool:
+        """Whether this entity belongs to what is around the entity `enclosing`: a field declared in a constructor."""
+        if self.kind in ("field", "property") and enclosing.kind == "constructor":
             return True  # a parameter of a constructor that is a member of the class
-        return self.apart and around.role == "definition" and around.kind in TYPE_KINDS
+        return self.apart and enclosing.role == "definition" and enclosing.kind in TYPE_KINDS
 
 
 class Captures:
@@ -131,7 +131,7 @@ class Captures:
 
     def _sort(self, matches: Matches) -> None:
         take: dict[tuple[str, ...], Callable[[dict[str, list[Node]]], object]] = {}
-        kept = {"call": self.calls, "import": self.imports, "typed": self.typed, "narrowed": self.narrowed,
+        lists = {"call": self.calls, "import": self.imports, "typed": self.typed, "narrowed": self.narrowed,
                 "stored": self.stored, "keys": self.keys}  # fmt: skip
         entities: dict[tuple[str, ...], tuple[str, str, str]] = {}
         for pattern, captures in matches:
@@ -147,7 +147,7 @@ class Captures:
                     self._entity(pattern, role, capture, kind, captures)
                     continue
                 other = self._prefixes if role == "prefix" else partial(self._other, role)
-                take[names] = kept[role].append if role in kept else other
+                take[names] = lists[role].append if role in lists else other
                 take[names](captures)
         self.uncalled.sort()
 
@@ -226,14 +226,14 @@ class Captures:
         body = captures.get("body")
         if "selector" in captures:
             name = selector(node)
-            body = [found] if (found := body_of(node)) is not None else None
+            body = [block] if (block := body_of(node)) is not None else None
         # A definition may have several parts, such as the clauses of a Haskell function: they are one range.
         parts = captures[capture]
         end = node.end_byte if len(parts) == 1 else max(part.end_byte for part in parts)
         # Two patterns may match one name. By convention the more specific one comes first in the query files.
         key = names[0].start_byte if role == "definition" else ~names[0].start_byte
-        known = self._best.get(key)
-        if known is None or pattern < known[0]:
+        best = self._best.get(key)
+        if best is None or pattern < best[0]:
             entity = Entity(
                 node.start_byte, end, role, kind, name[:200], node, names[0], body[0] if body else None,
                 SPACE.sub("", "::".join(map(self.text, owner))) if owner else "", apart="apart" in captures,
@@ -276,19 +276,19 @@ class Captures:
             last = max(first, self.row(node.end_byte - 1))  # some grammars put the line break into the comment
             # Of two that end on one row, the one that starts first counts: `@overload  # type: ignore` is a decorator.
             # A node that is both (Elixir's @doc) is a comment.
-            known = self.prefixes.get(last)
-            if known is None or start < known[1].start_byte or (comments and start == known[1].start_byte):
+            entry = self.prefixes.get(last)
+            if entry is None or start < entry[1].start_byte or (comments and start == entry[1].start_byte):
                 self.prefixes[last] = (first, node, (texts[0] if texts else node) if comments else None)
 
 
 def _is_statement(node: Node, name: Node, text: str) -> bool:
     """Whether what parses as a C function is a statement: a keyword after an error, or a block after `guard(lock)`."""
-    around = name.parent
-    if around is None or not around.type.endswith("_declarator"):
+    parent = name.parent
+    if parent is None or not parent.type.endswith("_declarator"):
         return False
     if text in _STATEMENTS:
         return True
-    kind = node.child_by_field_name("type") if around.type == "parenthesized_declarator" else None
+    kind = node.child_by_field_name("type") if parent.type == "parenthesized_declarator" else None
     return kind is not None and kind.type == "type_identifier" and node.start_point[1] > 0
 
 
@@ -309,11 +309,11 @@ def finish(entities: list[Entity], source: bytes) -> None:
     """Extend each function whose body does not parse (an #if may cut it in half) to the next brace at the start of a
     line: the tree has only pieces of such a body.
     """
-    unfinished = [one for one in entities if one.role == "definition" and one.node.type == "function_declarator"]
+    unfinished = [item for item in entities if item.role == "definition" and item.node.type == "function_declarator"]
     braces = [match.end() for match in re.finditer(rb"\n}", source)] if unfinished else []
     for entity in unfinished:
-        place = bisect_left(braces, entity.end)
-        entity.end = braces[place] if place < len(braces) else entity.end
+        index = bisect_left(braces, entity.end)
+        entity.end = braces[index] if index < len(braces) else entity.end
 
 
 class Finder:

@@ -83,8 +83,8 @@ class Aside(NamedTuple):
 
     def has(self, start: int, end: int) -> bool:
         """Whether the bytes from `start` to `end` are in one of the ranges."""
-        place = bisect_right(self.ranges, (start, sys.maxsize)) - 1
-        return place >= 0 and end <= self.ranges[place][1]
+        index = bisect_right(self.ranges, (start, sys.maxsize)) - 1
+        return index >= 0 and end <= self.ranges[index][1]
 
 
 class ParsedFile(NamedTuple):
@@ -117,7 +117,7 @@ class ParsedFile(NamedTuple):
 
     def root_at(self, byte: int) -> Node:
         """The root node of the tree that covers a byte."""
-        return next((one.tree for one in self.apart if one.has(byte, byte + 1)), self.tree).root_node
+        return next((aside.tree for aside in self.apart if aside.has(byte, byte + 1)), self.tree).root_node
 
 
 #: The query files that the definitions of a file need.
@@ -194,7 +194,7 @@ class LanguageSpec:
 
     def regions_in(self, path: str) -> Regions | None:
         """The description of where code is in a file of mixed content (component, notebook); None for other files."""
-        return next((one for one in self.regions if path.lower().endswith(one.suffixes)), None)
+        return next((item for item in self.regions if path.lower().endswith(item.suffixes)), None)
 
     def blanked(self, source: bytes) -> bytes:
         """Replace text that the grammar cannot parse (macros, directives) by spaces. Offsets stay the same."""
@@ -258,12 +258,12 @@ class LanguageSpec:
         if self.misread and (edits := list(self._misread(text, tree.root_node))):
             text = apply_edits(text, edits)
             tree = self._tree(text, limits)
-        if not tree.root_node.has_error or not (found := errors(tree.root_node)):
+        if not tree.root_node.has_error or not (ranges := errors(tree.root_node)):
             return ParsedFile(tree, text, uses)
         first = ParsedFile(tree, text, uses)
         if time.thread_time() - began > limits.max_file_seconds / _MOST_ATTEMPTS:
             return first
-        better = self._better(first, found, limits) if self.macros or self.divided or self.unknown else first
+        better = self._better(first, ranges, limits) if self.macros or self.divided or self.unknown else first
         return self._recover(better, limits)
 
     def _misread(self, text: bytes, root: Node) -> Iterator[tuple[int, bytes]]:
@@ -273,7 +273,7 @@ class LanguageSpec:
             if root.descendant_for_byte_range(*match.span("keyword")).type == "identifier":  # type: ignore[union-attr]
                 yield match.start("cause"), VISIBLE.sub(b" ", match["cause"])
 
-    def _better(self, parsed: ParsedFile, found: list[tuple[int, int]], limits: Limits) -> ParsedFile:
+    def _better(self, parsed: ParsedFile, ranges: list[tuple[int, int]], limits: Limits) -> ParsedFile:
         """Repair a parsed text in several ways, and return the version with the fewest bytes in errors.
 
         If repairs of C leave errors, all directives are blanked. The branches blanked with them are parsed separately.
@@ -284,19 +284,19 @@ class LanguageSpec:
         elif self.unknown:
             edits = [(match.start(), _overwritten(match)) for match in self.unknown.finditer(text)]
         else:
-            edits = repairs(text, found)
+            edits = repairs(text, ranges)
         best = self._edited(parsed, edits, limits)
         if not self.macros:
             return best
         others = (
             [[(start, start + len(blank))] for start, blank in edits if b"\n" in blank] if best is not parsed else []
         )
-        if (left := cost(errors(best.tree.root_node))) > _FEW:
+        if (remaining := cost(errors(best.tree.root_node))) > _FEW:
             edits, branches = without_directives(text)
             flat = self._edited(parsed, edits, limits)
             if flat is not parsed:
                 flat = self._edited(flat, repairs(flat.text, errors(flat.tree.root_node)), limits)
-            if cost(errors(flat.tree.root_node)) < left:
+            if cost(errors(flat.tree.root_node)) < remaining:
                 best, others = flat, branches
         return best._replace(apart=self._asides(text, others, limits))
 
@@ -314,14 +314,14 @@ class LanguageSpec:
         for start, end in sorted(span for ranges in groups[_MOST_APART:] for span in ranges):
             if not together or together[-1][1] <= start:
                 together.append((start, end))
-        found = []
+        asides = []
         try:
             for ranges in (*groups[:_MOST_APART], *([together] if together else [])):
                 self.parser.included_ranges = [Range(point(start), point(end), start, end) for start, end in ranges]
-                found.append(Aside(self._tree(text, limits), ranges))
+                asides.append(Aside(self._tree(text, limits), ranges))
         finally:
             self.parser.included_ranges = []
-        return found
+        return asides
 
     def _edited(self, parsed: ParsedFile, edits: list[tuple[int, bytes]], limits: Limits) -> ParsedFile:
         """Apply `edits` and parse again; returns `parsed` unless the edited text has fewer bytes in errors."""
@@ -334,9 +334,9 @@ class LanguageSpec:
 
     def _recover(self, parsed: ParsedFile, limits: Limits) -> ParsedFile:
         """Blank the parts that do not parse; returns `parsed` unless fewer bytes are lost than were in errors."""
-        found = errors(parsed.tree.root_node)
-        before = cost(found)
-        if before <= shortest_lines(parsed.text, found):
+        ranges = errors(parsed.tree.root_node)
+        before = cost(ranges)
+        if before <= shortest_lines(parsed.text, ranges):
             return parsed
 
         def errors_in(text: bytes) -> int:
@@ -348,8 +348,8 @@ class LanguageSpec:
         if recovery.size >= before:
             return parsed
         tree = self._tree(text, limits)
-        most = _KEPT * parsed.tree.root_node.descendant_count
-        if cost(errors(tree.root_node)) + recovery.size >= before or tree.root_node.descendant_count < most:
+        min_nodes = _KEPT * parsed.tree.root_node.descendant_count
+        if cost(errors(tree.root_node)) + recovery.size >= before or tree.root_node.descendant_count < min_nodes:
             return parsed
         lost = recovery.ranges
         return parsed._replace(
@@ -376,13 +376,13 @@ class LanguageSpec:
 
     def matches_of(self, parsed: ParsedFile, limits: Limits, part: QueryPart = QueryPart.WHOLE) -> Matches:
         """The query's matches in the tree of a file, and in the separate trees of its blanked parts."""
-        found = self.matches(parsed.tree.root_node, limits, part)
+        all_matches = self.matches(parsed.tree.root_node, limits, part)
         if parsed.apart:
             for aside in parsed.apart:
                 matches = self.matches(aside.tree.root_node, limits, part)
-                found += [match for match in matches if aside.has(*_span(match[1]))]
-            found.sort(key=lambda match: _span(match[1])[0])
-        return found
+                all_matches += [match for match in matches if aside.has(*_span(match[1]))]
+            all_matches.sort(key=lambda match: _span(match[1])[0])
+        return all_matches
 
     def matches(self, root: Node, limits: Limits, part: QueryPart = QueryPart.WHOLE) -> Matches:
         """The matches of a query below a node, down to a depth of `max_nesting`.
@@ -393,15 +393,15 @@ class LanguageSpec:
         cursor = self.cursor(part)
         self._apply(limits)
         began, computed = time.monotonic(), time.thread_time()
-        found: Matches = cursor.matches(root)
+        result: Matches = cursor.matches(root)
         late = time.monotonic() - began >= _BUSY * limits.max_file_seconds
         if late or time.thread_time() - computed >= limits.max_file_seconds:
             raise OutOfTime  # after its timeout the cursor returns an incomplete result without saying so
-        return found
+        return result
 
     def _apply(self, limits: Limits) -> None:
-        wanted = (limits.max_nesting, limits.max_file_seconds)
-        if self.__dict__.get("_applied") == wanted:
+        settings = (limits.max_nesting, limits.max_file_seconds)
+        if self.__dict__.get("_applied") == settings:
             return
         # Patterns for nodes that nest take quadratic time in the depth. `is_deep` reports trees that go deeper.
         for cursor in self.cursors.values():
@@ -412,7 +412,7 @@ class LanguageSpec:
             self.parser.timeout_micros = max(1, int(limits.max_file_seconds * 1e6))  # type: ignore[misc]
             for cursor in self.cursors.values():
                 cursor.timeout_micros = max(1, int(_BUSY * limits.max_file_seconds * 1e6))  # type: ignore[misc]
-        self.__dict__["_applied"] = wanted
+        self.__dict__["_applied"] = settings
 
 
 def is_deep(tree: Tree, depth: int) -> bool:
@@ -489,11 +489,11 @@ def language_of(word: str) -> str:
 def language_aliases() -> dict[str, str]:
     """Maps other names of languages (aliases and suffixes) to their names."""
     names = language_names()
-    found = {alias: name for name, spec in load_languages().items() for alias in spec.aliases}
+    aliases = {alias: name for name, spec in load_languages().items() for alias in spec.aliases}
     for name, spec in load_languages().items():
         for suffix in spec.suffixes:
-            found.setdefault(suffix[1:].lower(), name)
-    return {alias: name for alias, name in found.items() if alias not in names}
+            aliases.setdefault(suffix[1:].lower(), name)
+    return {alias: name for alias, name in aliases.items() if alias not in names}
 
 
 def prepare(language: str, part: QueryPart = QueryPart.WHOLE) -> None:
@@ -540,10 +540,10 @@ def detect(path: str, head: bytes = b"") -> str:
     if dot >= 0:
         suffix = base[dot:]
         preferred = (name for name, prefer in _shared_patterns().get(suffix, ()) if prefer.search(head[:HEAD_BYTES]))
-        found = next(preferred, None) or suffixes.get(suffix) or suffixes.get(suffix.lower())
-        if found:
-            foreign = load_languages()[found].text_if
-            return TEXT if foreign is not None and foreign.search(head[:HEAD_BYTES]) else found
+        language = next(preferred, None) or suffixes.get(suffix) or suffixes.get(suffix.lower())
+        if language:
+            foreign = load_languages()[language].text_if
+            return TEXT if foreign is not None and foreign.search(head[:HEAD_BYTES]) else language
     if head.startswith(b"#!"):
         shebang = _SHEBANG.match(head[:200])
         if shebang:
@@ -554,14 +554,14 @@ def detect(path: str, head: bytes = b"") -> str:
 def absent_grammars(paths: Iterable[str]) -> dict[str, dict[str, object]]:
     """Maps the languages in `paths` whose grammar is not installed to {"files": how many, "extra": what to install}."""
     suffixes, filenames, _ = _by_key(installed=False)
-    found: dict[str, dict[str, object]] = {}
+    absent: dict[str, dict[str, object]] = {}
     for path in paths if suffixes else ():
         base = path.rsplit("/", 1)[-1]
         name = filenames.get(base) or suffixes.get(base[base.rfind(".") :] if "." in base else "")
         if name is not None:
-            counted = found.setdefault(name, {"files": 0, "extra": load_languages()[name].extra})
+            counted = absent.setdefault(name, {"files": 0, "extra": load_languages()[name].extra})
             counted["files"] += 1  # type: ignore[operator]
-    return found
+    return absent
 
 
 @lru_cache(maxsize=1)

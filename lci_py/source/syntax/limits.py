@@ -58,9 +58,9 @@ class OutOfTime(Exception):
     """The work on a file took longer than its limit."""
 
 
-def graver(one: str, other: str) -> str:
+def graver(reason: str, other: str) -> str:
     """The more severe of two reasons, each one of `LIMIT_REASONS` or "" for none."""
-    return min(filter(None, (one, other)), key=LIMIT_REASONS.index, default="")
+    return min(filter(None, (reason, other)), key=LIMIT_REASONS.index, default="")
 
 
 @contextmanager
@@ -127,13 +127,13 @@ def last_resort(seconds: float, memory: int) -> Iterator[None]:
         finally:
             os.close(handle)
         before = resource.getrlimit(resource.RLIMIT_AS)
-        most = now + memory if before[0] == resource.RLIM_INFINITY else min(now + memory, before[0])
+        limit = now + memory if before[0] == resource.RLIM_INFINITY else min(now + memory, before[0])
         signal.setitimer(signal.ITIMER_VIRTUAL, _LAST * seconds)
     except (ImportError, OSError, ValueError, AttributeError):
         yield
         return
     try:
-        resource.setrlimit(resource.RLIMIT_AS, (most, before[1]))
+        resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))
         yield
     finally:
         # Sending the result must not fail for lack of memory.

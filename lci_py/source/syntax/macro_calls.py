@@ -81,7 +81,7 @@ def _tokens(source: bytes, start: int, end: int) -> tuple[list[_Token], list[byt
     ]
     if not tokens or tokens[0].text != b"(" or tokens[0].start != start:
         return tokens, None
-    close = next((place for place, token in enumerate(tokens) if token.text == b")"), len(tokens) - 1)
+    close = next((index for index, token in enumerate(tokens) if token.text == b")"), len(tokens) - 1)
     return tokens[close + 1 :], [token.text for token in tokens[:close] if token.is_word]
 
 
@@ -107,59 +107,59 @@ def called_in(source: bytes, start: int, end: int) -> list[MacroCall]:
 
 def _calls(tokens: list[_Token], parameters: set[bytes]) -> Iterator[MacroCall]:
     resume = 0
-    for place, token in enumerate(tokens[:-1]):
-        if place < resume:
+    for index, token in enumerate(tokens[:-1]):
+        if index < resume:
             continue
         if token.text in _UNCALLED:
-            resume = _after(tokens, place + 1)
+            resume = _after(tokens, index + 1)
             continue
-        if not token.is_word or tokens[place + 1].text != b"(" or token.text in _KEYWORDS or token.text in parameters:
+        if not token.is_word or tokens[index + 1].text != b"(" or token.text in _KEYWORDS or token.text in parameters:
             continue
-        receiver = _receiver(tokens, place)
-        before = tokens[place - 1] if place else None
+        receiver = _receiver(tokens, index)
+        before = tokens[index - 1] if index else None
         if receiver is None or (before is not None and before.is_word and before.text not in _LEADERS):
             continue
         # A receiver that is a parameter may be any object.
         if receiver.encode() not in parameters:
-            yield MacroCall(token.text.decode(), receiver, token.start, _arguments(tokens, place + 1))
+            yield MacroCall(token.text.decode(), receiver, token.start, _arguments(tokens, index + 1))
 
 
 def _after(tokens: list[_Token], opening: int, left: bytes = b"(", right: bytes = b")") -> int:
     """The index of the token after the bracket that closes the bracket at index `opening`."""
     depth = 0
-    for place in range(opening, len(tokens)):
-        depth += (tokens[place].text == left) - (tokens[place].text == right)
+    for index in range(opening, len(tokens)):
+        depth += (tokens[index].text == left) - (tokens[index].text == right)
         if depth <= 0:
-            return place + 1
+            return index + 1
     return len(tokens)
 
 
-def _receiver(tokens: list[_Token], place: int) -> str | None:
+def _receiver(tokens: list[_Token], index: int) -> str | None:
     """The receiver of a name: `a` in `a::b`, or "". None if the name is pasted, or a member of a longer expression."""
     parts: list[str] = []
-    while place > 0 and tokens[place - 1].text in (b"##", b"::", b"->", b"."):
-        joint = tokens[place - 1].text
-        if joint == b"##" or place < 2 or not tokens[place - 2].is_word:
+    while index > 0 and tokens[index - 1].text in (b"##", b"::", b"->", b"."):
+        joint = tokens[index - 1].text
+        if joint == b"##" or index < 2 or not tokens[index - 2].is_word:
             return "" if joint == b"::" and not parts else None
-        parts[:0] = [tokens[place - 2].text.decode(), joint.decode()]
-        place -= 2
+        parts[:0] = [tokens[index - 2].text.decode(), joint.decode()]
+        index -= 2
     return "".join(parts[:-1])
 
 
 def _arguments(tokens: list[_Token], opening: int) -> int:
-    depth = found = 0
-    for place in range(opening, len(tokens)):
-        text = tokens[place].text
+    depth = count = 0
+    for index in range(opening, len(tokens)):
+        text = tokens[index].text
         if text in (b"(", b"[", b"{"):
             depth += 1
         elif text in (b")", b"]", b"}"):
             depth -= 1
             if not depth:
-                return found + (place > opening + 1)
+                return count + (index > opening + 1)
         elif text in (b"__VA_ARGS__", b"##", b"..."):
             return UNKNOWN
         elif text == b"," and depth == 1:
-            found += 1
+            count += 1
     return UNKNOWN
 
 
@@ -173,73 +173,73 @@ class Template:
         """(name, calls in it) of each function that one use of the macro, with these arguments, defines."""
         values = dict(zip(self._parameters or (), arguments, strict=False))
         tokens = _substitute(self._tokens, values)
-        found: list[tuple[str, list[MacroCall]]] = []
-        place = 0
-        while place < len(tokens) and len(found) < _MOST_DEFINED:
-            if tokens[place].text == b"{":
-                place = _after(tokens, place, b"{", b"}")
+        functions: list[tuple[str, list[MacroCall]]] = []
+        index = 0
+        while index < len(tokens) and len(functions) < _MOST_DEFINED:
+            if tokens[index].text == b"{":
+                index = _after(tokens, index, b"{", b"}")
                 continue
-            body = _after(tokens, place + 1) if tokens[place + 1 : place + 2] and _is_named(tokens, place) else -1
+            body = _after(tokens, index + 1) if tokens[index + 1 : index + 2] and _is_named(tokens, index) else -1
             if body < 0 or body >= len(tokens) or tokens[body].text != b"{":
-                place += 1
+                index += 1
                 continue
             end = _after(tokens, body, b"{", b"}")
-            found.append((tokens[place].text.decode("utf-8", "replace"), list(_calls(tokens[body:end], set()))))
-            place = end
-        return found
+            functions.append((tokens[index].text.decode("utf-8", "replace"), list(_calls(tokens[body:end], set()))))
+            index = end
+        return functions
 
 
-def _is_named(tokens: list[_Token], place: int) -> bool:
-    token = tokens[place]
-    return token.is_word and token.text not in _KEYWORDS and tokens[place + 1].text == b"("
+def _is_named(tokens: list[_Token], index: int) -> bool:
+    token = tokens[index]
+    return token.is_word and token.text not in _KEYWORDS and tokens[index + 1].text == b"("
 
 
 def _substitute(tokens: list[_Token], values: dict[bytes, bytes]) -> list[_Token]:
     """Replace the parameters in a macro's tokens by `values`, and paste names together at `##`."""
-    found: list[_Token] = []
-    joined = False
+    output: list[_Token] = []
+    is_pasted = False
     for token in tokens:
         if token.text == b"##":
-            joined = True
+            is_pasted = True
             continue
         text = values.get(token.text, token.text) if token.is_word else token.text
-        if joined and found:
-            before = found.pop()
+        if is_pasted and output:
+            before = output.pop()
             text, token = before.text + text, before
-        found.append(_Token(text, token.start, _WORD.fullmatch(text) is not None))
-        joined = False
-    return found
+        output.append(_Token(text, token.start, _WORD.fullmatch(text) is not None))
+        is_pasted = False
+    return output
 
 
 def templates(source: bytes, expansions: list[tuple[Node, int, int]]) -> dict[bytes, Template]:
     """Maps the names of a file's macros that define functions to templates."""
-    found: dict[bytes, Template] = {}
+    by_name: dict[bytes, Template] = {}
     for node, start, end in expansions:
         text = source[start:end] if source.startswith(b"(", start) else b""
         if b"##" in text and b"{" in text:
             name = node.child_by_field_name("name")
             if name is not None and name.text is not None:
-                found.setdefault(name.text, Template(source, start, end))
-    return found
+                by_name.setdefault(name.text, Template(source, start, end))
+    return by_name
 
 
 def uses(
-    known: dict[bytes, Template], calls: list[dict[str, list[Node]]]
+    templates: dict[bytes, Template], calls: list[dict[str, list[Node]]]
 ) -> Iterator[tuple[Node, Node, str, list[MacroCall]]]:
     """(node of the use, node of the macro's name, name of the function, calls in the function) of each function that a
     top-level use of a macro defines.
     """
-    left = _MOST_USES
-    for captures in calls if known else ():
+    remaining = _MOST_USES
+    for captures in calls if templates else ():
         callee, call = captures["callee"][0], captures["call"][0]
-        template = known.get(callee.text or b"")
-        around = call.parent
-        if around is not None and around.type in ("expression_statement", "ERROR"):
-            around = around.parent or around
+        template = templates.get(callee.text or b"")
+        parent = call.parent
+        if parent is not None and parent.type in ("expression_statement", "ERROR"):
+            parent = parent.parent or parent
         group = call.child_by_field_name("arguments")
-        if template is None or around is None or group is None or around.type not in _OUTSIDE or not left:
+        if template is None or parent is None or group is None or parent.type not in _OUTSIDE or not remaining:
             continue
-        left -= 1
+        remaining -= 1
         arguments = [child.text or b"" for child in group.named_children if child.type != "comment"]
         for name, called in template.defined(arguments):
             yield call, callee, name, called

@@ -85,9 +85,9 @@ class MacroText:
             source = apply_edits(source, edits)
         edits, uses = [], []
         for start, what, arguments in self._uses(source):
-            found = _definition(source, start, *what, arguments)
-            if found is not None:
-                edits.append((start, found))
+            definition = _definition(source, start, *what, arguments)
+            if definition is not None:
+                edits.append((start, definition))
                 uses.append(Use(source[start : source.index(b"(", start)].rstrip().decode(), start))
         edits += self._blocks(source)
         edits += _conditions(source, uses)
@@ -105,15 +105,15 @@ class MacroText:
                 yield match.start(1) - 1, what, match.end() - 2
 
     def _blocks(self, source: bytes) -> Iterator[tuple[int, bytes]]:
-        found = [match for pattern in self._loops for match in pattern.finditer(source)]
+        matches = [match for pattern in self._loops for match in pattern.finditer(source)]
         for part in _EACH:
             at = source.find(part)
             while at >= 0:
                 match = _REST.match(source, at + len(part))
                 if match is not None:
-                    found.append(match)
+                    matches.append(match)
                 at = source.find(part, at + len(part))
-        for match in found:
+        for match in matches:
             line = source.rfind(b"\n", 0, match.start()) + 1
             if match.start() - line > _INDENTED or not _FIRST.fullmatch(source, line, match.end()):
                 continue
@@ -213,32 +213,32 @@ def _tags(source: bytes) -> Iterator[tuple[int, bytes]]:
 def _elses(source: bytes) -> Iterator[tuple[int, bytes]]:
     """Edits that blank the directives around an `else` inside an `#if` of its own."""
     for match in _ELSE.finditer(source):
-        found, depth = [match.span(1)], 1
+        spans, depth = [match.span(1)], 1
         for directive in _DIRECTIVE.finditer(source, match.end(1), match.end(1) + _READ):
             word = directive.group(2)
             depth += word.startswith(b"if") - (word == b"endif")
             if depth == (word != b"endif") and word.startswith((b"el", b"endif")):
-                found.append(directive.span(1))
+                spans.append(directive.span(1))
             if depth > _DEEPEST:
                 break
             if not depth:
-                yield from ((start, VISIBLE.sub(b" ", source[start:end])) for start, end in found)
+                yield from ((start, VISIBLE.sub(b" ", source[start:end])) for start, end in spans)
                 break
 
 
 def _directives(source: bytes) -> Iterator[tuple[int, bytes]]:
     """Edits of `#define`s that the grammar does not know: they blank `args` in `args...)`, and comments in the text."""
-    done = 0
+    position = 0
     for match in _DEFINE.finditer(source):
-        if match.start() < done:
+        if match.start() < position:
             continue
         text = match.group()
         if text.endswith((b"\\", b"\\\r")):
             end = _LINE_END.search(source, match.end(), match.end() + _DIRECTIVE_READ)
             text = source[match.start() : end.start() if end is not None else match.end()]
-            done = match.start() + len(text)
-        if b"...)" in text and (named := _NAMED.match(text)) is not None:
-            yield match.start() + named.start(1), b" " * len(named.group(1))
+            position = match.start() + len(text)
+        if b"...)" in text and (variadic := _NAMED.match(text)) is not None:
+            yield match.start() + variadic.start(1), b" " * len(variadic.group(1))
         if b"/*" in text:
             last = len(text[: text.rfind(b"*/")].rstrip()) if text.rstrip(b" \t\r\n\\").endswith(b"*/") else len(text)
             for comment in _COMMENT.finditer(text):
@@ -248,12 +248,12 @@ def _directives(source: bytes) -> Iterator[tuple[int, bytes]]:
 
 def apply_edits(source: bytes, edits: list[tuple[int, bytes]]) -> bytes:
     """Apply edits, as (start, new text), to a source; of overlapping edits, the first counts."""
-    parts, done = [], 0
+    parts, position = [], 0
     for start, text in sorted(edits):
-        if start >= done:
-            parts += [source[done:start], text]
-            done = start + len(text)
-    return b"".join([*parts, source[done:]])
+        if start >= position:
+            parts += [source[position:start], text]
+            position = start + len(text)
+    return b"".join([*parts, source[position:]])
 
 
 def entries(table: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
@@ -264,12 +264,12 @@ def entries(table: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
 @lru_cache(maxsize=8)
 def macro_text(table: tuple[str, ...]) -> MacroText:
     """The rewriter for a table of macros, in the form that `entries` returns."""
-    found: dict[str, list[str]] = {}
+    by_kind: dict[str, list[str]] = {}
     for entry in table:
         what, _, name = entry.partition(" ")
-        found.setdefault(what, []).append(name)
+        by_kind.setdefault(what, []).append(name)
     defines = {
-        name: (what.startswith("function"), int(what[-1])) for what, names in found.items() if what[-1].isdigit()
+        name: (what.startswith("function"), int(what[-1])) for what, names in by_kind.items() if what[-1].isdigit()
         for name in names
     }  # fmt: skip
-    return MacroText(found.get("attribute", ()), found.get("loop", ()), defines)
+    return MacroText(by_kind.get("attribute", ()), by_kind.get("loop", ()), defines)

@@ -41,8 +41,8 @@ def in_program(imports: list[dict[str, list[Node]]], conditions: list[Node]) -> 
     macros = sorted((node.start_byte, node.end_byte) for node in conditions if node.type == "macro_definition")
     for captures in sorted(imports, key=lambda captures: captures["import"][0].start_byte):
         node = captures["import"][0]
-        around = bisect_right(macros, (node.start_byte, node.end_byte)) - 1
-        if node.type == "use" and (around < 0 or macros[around][1] <= node.start_byte):
+        index = bisect_right(macros, (node.start_byte, node.end_byte)) - 1
+        if node.type == "use" and (index < 0 or macros[index][1] <= node.start_byte):
             plain.append(captures)
     return plain
 
@@ -58,18 +58,18 @@ def path_before(source: bytes, start: int) -> str:
 def used_in(source: bytes, start: int) -> list[Used]:
     """The names that the declaration whose `use` is at `start` imports; [] if the declaration is not complete."""
     tokens: list[str] = []
-    place, stop = start + len(b"use"), min(len(source), start + _READ)
-    while place < stop:
-        match = _TOKEN.match(source, place, stop)
+    at, stop = start + len(b"use"), min(len(source), start + _READ)
+    while at < stop:
+        match = _TOKEN.match(source, at, stop)
         if match is None:
             return []  # `$name` or a bracket: the macro makes something else of it
-        place = match.end()
+        at = match.end()
         if match.lastgroup == "blank":
             continue
         if match.group() == b";":
             reader = _Reader(tokens)
-            found = list(reader.tree((), 0))
-            return found if reader.place == len(tokens) else []
+            names = list(reader.tree((), 0))
+            return names if reader.place == len(tokens) else []
         if match.group() == b"use":
             return []  # every part of the text is read once
         tokens.append(match.group().decode("utf-8", "replace").removeprefix("r#"))
@@ -83,14 +83,14 @@ class _Reader:
         self._tokens = tokens
         self.place = 0
 
-    def _skip_if(self, wanted: str) -> bool:
-        found = self._tokens[self.place : self.place + 1] == [wanted]
-        self.place += found
-        return found
+    def _skip_if(self, token: str) -> bool:
+        matches = self._tokens[self.place : self.place + 1] == [token]
+        self.place += matches
+        return matches
 
-    def tree(self, around: tuple[str, ...], depth: int) -> Iterator[Used]:
-        """The names that the tree at `place` imports, as paths below `around`; moves `place` past the tree."""
-        path = list(around)
+    def tree(self, prefix: tuple[str, ...], depth: int) -> Iterator[Used]:
+        """The names that the tree at `place` imports, as paths below `prefix`; moves `place` past the tree."""
+        path = list(prefix)
         self._skip_if("::")
         while self.place < len(self._tokens) and depth < _DEEPEST:
             if self._skip_if("*"):

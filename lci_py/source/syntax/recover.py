@@ -73,14 +73,14 @@ class _Spent(Exception):
 class Recovery:
     """Finds the parts of a text that do not parse, and blanks them."""
 
-    def __init__(self, text: bytes, cost: Callable[[bytes], int], most: int) -> None:
-        """`cost` returns how many bytes of a text are in errors. The attempt ends when it blanks `most` bytes."""
+    def __init__(self, text: bytes, cost: Callable[[bytes], int], limit: int) -> None:
+        """`cost` returns how many bytes of a text are in errors. The attempt ends when it blanks `limit` bytes."""
         self.lines = re.findall(rb"[^\n]*\n|[^\n]+\Z", text)
         self._starts = list(accumulate(map(len, self.lines), initial=0))
         self.culprits: list[tuple[int, int]] = []  # the first line of each, and the one after its last
         self._cost_of = cost
         self._left = _BUDGET * len(text)
-        self._most = most
+        self._most = limit
         self._blanked = 0
         self._edits: list[tuple[int, int]] = []
         self._indents = self._indentation(text)
@@ -97,13 +97,13 @@ class Recovery:
     @property
     def ranges(self) -> list[tuple[int, int]]:
         """The blanked byte ranges as (start, end); adjacent ranges are merged."""
-        found: list[tuple[int, int]] = []
+        merged: list[tuple[int, int]] = []
         lines = [(self._starts[first], self._starts[last]) for first, last in self.culprits]
         for start, end in sorted([*lines, *self._edits]):
-            if found and start <= found[-1][1]:
-                start, end = found[-1][0], max(end, found.pop()[1])
-            found.append((start, end))
-        return found
+            if merged and start <= merged[-1][1]:
+                start, end = merged[-1][0], max(end, merged.pop()[1])
+            merged.append((start, end))
+        return merged
 
     @property
     def size(self) -> int:
@@ -123,18 +123,18 @@ class Recovery:
             raise _Spent
         return self._cost_of(text)
 
-    def _level(self, runs: list[tuple[int, int]], around: list[int], base: int, *, depth: int, lifts: bool) -> None:
+    def _level(self, runs: list[tuple[int, int]], enclosing: list[int], base: int, *, depth: int, lifts: bool) -> None:
         """Find the parts that add errors, among runs of lines with the same indentation, and blank their errors.
 
         Args:
             runs: (first line, line after the last one) of each run.
-            around: The numbers of the enclosing lines.
+            enclosing: The numbers of the enclosing lines.
             base: The bytes in errors when the enclosing lines are parsed alone.
             depth: The number of enclosing parts.
             lifts: Whether one of the enclosing parts is a function, so that statements are allowed.
         """
         parts = [part for run in runs for part in self._parts(*run)]
-        for part, frame in self._bad(parts, around, base):
+        for part, frame in self._bad(parts, enclosing, base):
             self._enter(part, frame, base, depth=depth, lifts=lifts)
 
     def _enter(self, part: _Part, frame: list[int], base: int, *, depth: int, lifts: bool) -> None:
@@ -147,14 +147,14 @@ class Recovery:
         bones = [n for n in range(part.inside, part.last) if 0 <= self._indents[n] <= margin]
         ends = [part.inside - 1, *bones, part.last]
         runs = [(a + 1, b) for a, b in pairwise(ends) if b > a + 1]
-        around = sorted([*frame, *range(part.first, part.inside), *bones])
+        enclosing = sorted([*frame, *range(part.first, part.inside), *bones])
         head = b"".join(self.lines[part.first : part.inside])
         holds = _HOLDER.search(head) is not None
-        cost = self._cost(around)
+        cost = self._cost(enclosing)
         if cost > base and self._reduce(part):
-            cost = self._cost(around)
+            cost = self._cost(enclosing)
         if cost <= base:
-            self._level(runs, around, cost, depth=depth + 1, lifts=lifts or not holds)
+            self._level(runs, enclosing, cost, depth=depth + 1, lifts=lifts or not holds)
             return
         if (
             holds
@@ -197,16 +197,16 @@ class Recovery:
         if len(parts) == 1:
             return [(parts[0], frame)]
         middle = len(parts) // 2
-        found = [*self._bad(parts[:middle], frame, base), *self._bad(parts[middle:], frame, base)]
-        while not found:  # each half parses without the other
+        culprits = [*self._bad(parts[:middle], frame, base), *self._bad(parts[middle:], frame, base)]
+        while not culprits:  # each half parses without the other
             low, high = 1, len(parts)
             while low < high:
                 middle = (low + high) // 2
                 low, high = (low, middle) if self._cost(_with(frame, parts[:middle])) > base else (middle + 1, high)
             before = parts[: high - 1]
-            found = [(parts[high - 1], _with(frame, before))]
-            found += self._bad([*before, *parts[high:]], frame, base)
-        return found
+            culprits = [(parts[high - 1], _with(frame, before))]
+            culprits += self._bad([*before, *parts[high:]], frame, base)
+        return culprits
 
     def _parts(self, first: int, last: int) -> Iterator[_Part]:
         indents, lines = self._indents, self.lines
@@ -250,17 +250,17 @@ class Recovery:
 
     def _indentation(self, text: bytes) -> list[int]:
         """The column of each line's text; -1 for a blank line, a large number inside a comment or a string."""
-        found = []
+        columns = []
         for line in self.lines:
             bare = line.lstrip()
-            found.append(len(line[: len(line) - len(bare)].expandtabs(8)) if bare else -1)
+            columns.append(len(line[: len(line) - len(bare)].expandtabs(8)) if bare else -1)
         for match in _SPANNING.finditer(text):
             if b"\n" in match.group():
                 first = bisect_right(self._starts, match.start())
                 for number in range(first, bisect_right(self._starts, match.end() - 1)):
-                    if found[number] >= 0:
-                        found[number] = _IN_TEXT
-        return found
+                    if columns[number] >= 0:
+                        columns[number] = _IN_TEXT
+        return columns
 
 
 def _with(frame: list[int], parts: Iterable[_Part]) -> list[int]:

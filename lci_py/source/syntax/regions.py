@@ -80,6 +80,6 @@ def _cells(source: bytes, language: bytes) -> bytes:
                 line = f"# {line}"
             elif line[:1] in ("%", "!"):  # what IPython runs itself
                 line = f"#{line[1:]}"
-            at, written = match.start(), line.encode("utf-8", "replace")[: match.end() - match.start()]
-            text[at : at + len(written)] = written
+            at, data = match.start(), line.encode("utf-8", "replace")[: match.end() - match.start()]
+            text[at : at + len(data)] = data
     return bytes(text)

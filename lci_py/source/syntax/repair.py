@@ -94,16 +94,16 @@ def without_directives(text: bytes) -> tuple[list[Edit], list[list[tuple[int, in
             continue
         edits.append(_blank(text, start, end))
         if word.startswith(b"if"):
-            wanted = 1 if (word, match.group(2).strip()) == (b"if", b"0") else 0
+            index = 1 if (word, match.group(2).strip()) == (b"if", b"0") else 0
             inside = bool(open_) and (open_[-1].inside or open_[-1].number != open_[-1].wanted)
-            open_.append(_Open(wanted, 0, end, inside))
+            open_.append(_Open(index, 0, end, inside))
         elif open_:
-            one = open_.pop()
-            if one.number != one.wanted and not one.inside:
-                edits.append(_blank(text, one.body, start))
-                others.append([(one.body, start)])
+            branch = open_.pop()
+            if branch.number != branch.wanted and not branch.inside:
+                edits.append(_blank(text, branch.body, start))
+                others.append([(branch.body, start)])
             if word != b"endif":
-                open_.append(one._replace(number=one.number + 1, body=end))
+                open_.append(branch._replace(number=branch.number + 1, body=end))
     return edits, others
 
 
@@ -111,41 +111,41 @@ def errors(root: Node) -> list[tuple[int, int]]:
     """The byte ranges of the errors in a tree; errors that are only a punctuation mark are left out."""
     if root.type == "ERROR":
         return [(root.start_byte, root.end_byte)]
-    found, pending = [], [root] if root.has_error else []
+    ranges, pending = [], [root] if root.has_error else []
     while pending:
         for child in pending.pop().children:
             if child.type == "ERROR":
                 text = child.text or b""
                 if len(text) > 60 or not _MARK.fullmatch(text):
-                    found.append((child.start_byte, child.end_byte))
+                    ranges.append((child.start_byte, child.end_byte))
             elif child.is_missing:
                 if child.type != ";" or _lacks_name(child):
-                    found.append((child.start_byte, child.start_byte + 1))
+                    ranges.append((child.start_byte, child.start_byte + 1))
             elif child.has_error:
                 pending.append(child)
-    return sorted(found)
+    return sorted(ranges)
 
 
 def _lacks_name(semicolon: Node) -> bool:
     """Whether a missing semicolon cuts a function's head in two: `void attribute` and `name(void) {`."""
-    around = semicolon.parent
-    if around is None or around.type != "declaration":
+    parent = semicolon.parent
+    if parent is None or parent.type != "declaration":
         return False
-    name = around.child_by_field_name("declarator")
+    name = parent.child_by_field_name("declarator")
     return name is not None and name.type == "identifier"
 
 
-def cost(found: list[tuple[int, int]]) -> int:
+def cost(ranges: list[tuple[int, int]]) -> int:
     """The total number of bytes in ranges of errors."""
-    return sum(end - start for start, end in found)
+    return sum(end - start for start, end in ranges)
 
 
-def repairs(text: bytes, found: list[tuple[int, int]]) -> list[Edit]:
+def repairs(text: bytes, ranges: list[tuple[int, int]]) -> list[Edit]:
     """Edits after which a text may have fewer errors. Its length and its lines stay the same."""
-    found = found[:_MOST_ERRORS]
-    edits = list(_conditionals(text, found))
+    ranges = ranges[:_MOST_ERRORS]
+    edits = list(_conditionals(text, ranges))
     own = set(_OWN.findall(b"\n" + text))
-    for start, end in _regions(text, found):
+    for start, end in _regions(text, ranges):
         edits += _attributes(text, start, end, own)
         edits += _alone(text, start, end)
     return [(start, new) for start, new in edits if text[start : start + len(new)] != new]
@@ -156,11 +156,11 @@ def mark_edits(tree: Tree, text: bytes, edits: list[Edit]) -> Tree:
     row, line, at = 0, 0, 0
     for start, new in sorted(edits):
         points = []
-        for place in (start, start + len(new)):
-            if place > at:
-                row += text.count(b"\n", at, place)
-                line, at = text.rfind(b"\n", 0, place) + 1, place
-            points.append((row, place - line))
+        for offset in (start, start + len(new)):
+            if offset > at:
+                row += text.count(b"\n", at, offset)
+                line, at = text.rfind(b"\n", 0, offset) + 1, offset
+            points.append((row, offset - line))
         tree.edit(start, start + len(new), start + len(new), points[0], points[1], points[1])
     return tree
 
@@ -169,28 +169,28 @@ def _blank(text: bytes, start: int, end: int) -> Edit:
     return start, VISIBLE.sub(b" ", text[start:end])
 
 
-def _regions(text: bytes, found: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _regions(text: bytes, ranges: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """(start, end) of the text around each error, from the end of the declaration before it."""
-    done = 0
-    for start, end in found:
-        low = max(done, start - _AROUND)
+    position = 0
+    for start, end in ranges:
+        low = max(position, start - _AROUND)
         begin = max(low, *(text.rfind(mark, low, start) for mark in (b"\n}", b";\n", b"\n\n")))
         stop = text.find(b"\n", max(start + _AROUND // 2, end))
         stop = len(text) if stop < 0 else stop
-        if stop > done:
-            yield max(begin, done), stop
-            done = stop
+        if stop > position:
+            yield max(begin, position), stop
+            position = stop
 
 
 def _attributes(text: bytes, start: int, end: int, own: set[bytes]) -> Iterator[Edit]:
-    done, word_before, mark = -1, b"", b""
+    last_end, word_before, mark = -1, b"", b""
     for match in _WORD.finditer(text, start, end):
         word = match.group(1)
         looks = word in own or (_LOOKS.fullmatch(word) is not None and not _KNOWN.match(word))
         line = text.rfind(b"\n", 0, match.start()) + 1
         if not looks or _NO_LINE.match(text, line) or _goes_on(text, line):
             continue
-        if done < 0 or text[done : match.start()].strip():  # several in a row stand where the first does
+        if last_end < 0 or text[last_end : match.start()].strip():  # several in a row stand where the first does
             before = _BEFORE.search(text, max(start, match.start() - 80), match.start())
             assert before is not None
             word_before = before.group(1)
@@ -199,7 +199,7 @@ def _attributes(text: bytes, start: int, end: int, own: set[bytes]) -> Iterator[
         assert after is not None
         if _is_attribute(word_before, mark, after.group(1) or b"", after.group(2) or b"", match.group(2) is not None):
             yield _blank(text, match.start(), match.end())
-            done = match.end()
+            last_end = match.end()
 
 
 def _is_attribute(before: bytes, mark: bytes, after: bytes, then: bytes, has_arguments: bool) -> bool:
@@ -220,16 +220,16 @@ def _is_attribute(before: bytes, mark: bytes, after: bytes, then: bytes, has_arg
 
 
 def _alone(text: bytes, start: int, end: int) -> Iterator[Edit]:
-    done = 0
+    last_end = 0
     for match in _ALONE.finditer(text, max(0, start - 1), end):
-        before = text[max(done, match.start() - 400) : match.start()]
+        before = text[max(last_end, match.start() - 400) : match.start()]
         if (
             not match.group(2)
             and not _goes_on(text, match.start(1))
             and _STATEMENT_END.search(_NO_CODE.sub(b"", before).rstrip()[-1:])
         ):
             yield _blank(text, match.start(1), match.end(1))
-            done = match.end()
+            last_end = match.end()
 
 
 def _goes_on(text: bytes, line: int) -> bool:
@@ -253,7 +253,7 @@ class _Open(NamedTuple):
     inside: bool  # of a branch that is left out
 
 
-def _conditionals(text: bytes, found: list[tuple[int, int]]) -> Iterator[Edit]:
+def _conditionals(text: bytes, ranges: list[tuple[int, int]]) -> Iterator[Edit]:
     open_: list[list[_Branch]] = []
     for match in _DIRECTIVE.finditer(b"\n" + text):
         start, body, word = match.start(), match.end() - 1, match.group(1)
@@ -265,15 +265,15 @@ def _conditionals(text: bytes, found: list[tuple[int, int]]) -> Iterator[Edit]:
         if word == b"endif":
             branches = open_.pop()
             if len(open_) < _DEEPEST and body - branches[0].start < _CONDITIONAL:
-                largest = max((b - a for a, b in found if a < body and branches[0].start < b), default=0)
+                largest = max((b - a for a, b in ranges if a < body and branches[0].start < b), default=0)
                 yield from _conditional(text, branches, largest)
 
 
 def _conditional(text: bytes, branches: list[_Branch], in_error: int) -> Iterator[Edit]:
     """The edits for a conditional (#if to #endif). `in_error` is the size in bytes of the largest error around it."""
     pairs = list(pairwise(branches))
-    texts = [_NO_CODE.sub(b"", b"\n" + text[one.body : other.start]).rstrip() for one, other in pairs]
-    directives = [_blank(text, one.start, one.body) for one in branches]
+    texts = [_NO_CODE.sub(b"", b"\n" + text[branch.body : other.start]).rstrip() for branch, other in pairs]
+    directives = [_blank(text, branch.start, branch.body) for branch in branches]
     cuts = in_error and not all(map(_complete, texts))
     balanced = all(map(_is_balanced, texts))
     if balanced and not cuts:
@@ -283,13 +283,13 @@ def _conditional(text: bytes, branches: list[_Branch], in_error: int) -> Iterato
     if len(texts) > 1 and in_error < _LARGE and all(_HEAD.fullmatch(part) for part in texts):
         return  # several heads of one function: each is found
     first = branches[0]
-    kept = 1 if (first.word, first.condition) in ((b"if", b"0"), (b"ifdef", b"__cplusplus")) else 0
+    kept_index = 1 if (first.word, first.condition) in ((b"if", b"0"), (b"ifdef", b"__cplusplus")) else 0
     if balanced and len(texts) == 1:
-        kept = -1  # an attribute between two halves of a declaration
+        kept_index = -1  # an attribute between two halves of a declaration
     yield from directives
-    for number, (one, other) in enumerate(pairs):
-        if number != kept:
-            yield _blank(text, one.body, other.start)
+    for number, (branch, other) in enumerate(pairs):
+        if number != kept_index:
+            yield _blank(text, branch.body, other.start)
 
 
 def _complete(text: bytes) -> bool:

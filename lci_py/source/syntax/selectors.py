@@ -53,10 +53,10 @@ def receiver_of(node: Node) -> str:
     such as `alloc`, are left out.
     """
     if node.type == "call":
-        function, listed = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-        if function is None or listed is None or function.text not in CASTS or listed.named_child_count != 2:
+        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if function is None or arguments is None or function.text not in CASTS or arguments.named_child_count != 2:
             return ""
-        type_ = listed.named_child(0)
+        type_ = arguments.named_child(0)
         return f"(x as {(type_.text or b'').decode('utf-8', 'replace')})" if type_ is not None else ""
     parts: list[str] = []
     while node.type == "message_expression" and len(parts) < _MAX_CHAIN:
