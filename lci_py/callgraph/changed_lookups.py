@@ -75,17 +75,17 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         yield ("module", path, name), ("import", item.module, item.name, language)
     ids = [*tables.stable_ids(file)]
     # An anonymous function is identified by its enclosing symbol and its number.
-    ids += [f"{ids[one.symbol] if one.symbol >= 0 else path}{number}" for number, one in enumerate(facts.lambdas)]
+    ids += [f"{ids[item.symbol] if item.symbol >= 0 else path}{number}" for number, item in enumerate(facts.lambdas)]
     for star in facts.stars:
         yield ("stars", path), (star.module, language)
     for typed in facts.types:
-        scope, within = (ids[place] if place >= 0 else "" for place in (typed.scope, typed.within))
+        scope, enclosing = (ids[index] if index >= 0 else "" for index in (typed.scope, typed.within))
         owner = facts.name_at(typed.scope) if typed.scope >= 0 else ""
         look_up: LookUp = ("said", path, owner, str(typed.kind))
         if typed.kind < TAKES:
             at_top = typed.scope < 0 and typed.name
             look_up = ("module", path, typed.name) if at_top else ("typed", path, owner, typed.name)
-        yield look_up, (typed.kind, scope, typed.text, typed.expr, within, language)
+        yield look_up, (typed.kind, scope, typed.text, typed.expr, enclosing, language)
         if extended := typed.extended:
             yield ("extending", family, owner), (scope, extended)
     for base in facts.bases:
@@ -93,42 +93,42 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         yield ("bases", path, facts.names[base.symbol]), (ids[base.symbol], base.name, language)
         if has_rule(language, "reopened_types"):
             yield ("deriving", family, facts.qualified(base.symbol)), (ids[base.symbol], base.name, language)
-    for one in facts.stored:
-        if is_of_local(one):
+    for record in facts.stored:
+        if is_of_local(record):
             continue
-        what = (*one[1:4], ids[one.within] if one.within >= 0 else "", *one[5:], path, language)
+        what = (*record[1:4], ids[record.within] if record.within >= 0 else "", *record[5:], path, language)
         for tests in ("tests",) if head.test else ("", "tests"):
-            yield ("stored", family, str(one.kind), one.owner, one.name, tests), what
-            if one.kind in BY_NAME:
-                yield ("anywhere", family, str(one.kind), one.name, tests), what
+            yield ("stored", family, str(record.kind), record.owner, record.name, tests), what
+            if record.kind in BY_NAME:
+                yield ("anywhere", family, str(record.kind), record.name, tests), what
     if has_rule(language, "expanding"):
         yield ("includes", path), (language, *sorted(facts.included))
         for name, texts in macro_texts(facts, tables.calls(file)).items():
-            yield ("expansion", path, name), (language, *((ids[place], inside) for place, inside in texts))
-    for place in facts.callables:
-        name, kind, around = facts.names[place], facts.kinds[place], facts.kind_around(place)
+            yield ("expansion", path, name), (language, *((ids[index], inside) for index, inside in texts))
+    for index in facts.callables:
+        name, kind, parent_kind = facts.names[index], facts.kinds[index], facts.kind_around(index)
         # Linking also asks for the language of what it finds: in another language it is another definition. A method of
         # an interface may become one of a type of the same name.
-        outer = facts.outer[place]
-        token = (ids[place], language, around, facts.owners[place], facts.is_hidden(place))
-        yield ("takes", path, name), (ids[place], facts.arities[place])
+        outer = facts.outer[index]
+        token = (ids[index], language, parent_kind, facts.owners[index], facts.is_hidden(index))
+        yield ("takes", path, name), (ids[index], facts.arities[index])
         if outer >= 0:
             yield ("member", path, facts.name_at(outer), name), (ids[outer], *token)
-            if has_rule(language, "reopened_types") and facts.parents[place] >= 0:
-                yield ("reopened", family, facts.qualified(facts.parents[place]), name), token
+            if has_rule(language, "reopened_types") and facts.parents[index] >= 0:
+                yield ("reopened", family, facts.qualified(facts.parents[index]), name), token
             if has_rule(language, "method_sets"):
                 yield ("methods", path, facts.name_at(outer)), (ids[outer], name)
-        if is_top(kind, around, language):
+        if is_top(kind, parent_kind, language):
             yield ("module", path, name), token
             yield ("folder", family, folder, name), token
-        if is_shared(around) and not facts.static[place]:
+        if is_shared(parent_kind) and not facts.static[index]:
             yield ("only", family, name), token
             yield ("all", family, name), token
         if is_type(kind, family):
             yield ("type", family, name), token
             yield ("near", family, folder, name), token
-        if facts.owners[place]:
-            yield ("orphan", family, folder, facts.owners[place], name), token
+        if facts.owners[index]:
+            yield ("orphan", family, folder, facts.owners[index], name), token
 
 
 class ChangedFiles(NamedTuple):
@@ -142,10 +142,10 @@ def changed_look_ups(old: ChangedFiles, new: ChangedFiles) -> dict[int, list[Loo
     """Maps keys to the look-ups to which the changed files contribute something different after the change."""
     before: dict[LookUp, list[object]] = defaultdict(list)
     after: dict[LookUp, list[object]] = defaultdict(list)
-    for found, (tables, files) in ((before, old), (after, new)):
+    for tokens, (tables, files) in ((before, old), (after, new)):
         for file in files:
             for look_up, token in contributions(tables, file):
-                found[look_up].append(token)
+                tokens[look_up].append(token)
     changed: dict[int, list[LookUp]] = {}
     for look_up in before.keys() | after.keys():
         if before.get(look_up) != after.get(look_up):
@@ -167,12 +167,12 @@ def site_changes(old: ChangedFiles, new: ChangedFiles) -> Counter[tuple[str, str
 
 def common_changes(change: Iterable[tuple[str, str]], before: Sites, after: Sites) -> dict[int, list[LookUp]]:
     """The look-ups of names in `change` that became common, or ceased to be: a dict from key to look-ups."""
-    found: dict[int, list[LookUp]] = {}
+    look_ups: dict[int, list[LookUp]] = {}
     for family, name in change:
         if (before.count(family, name) > COMMON_CALLS) != (after.count(family, name) > COMMON_CALLS):
             look_up = ("common", family, name)
-            found.setdefault(key_of(look_up), []).append(look_up)
-    return found
+            look_ups.setdefault(key_of(look_up), []).append(look_up)
+    return look_ups
 
 
 class Comparison:
@@ -196,5 +196,5 @@ def _stable(tables: StoredTables, answer: Definition | Iterable[int] | None) -> 
         head = heads[answer.file]
         return head.path, head.language, tables.stable_id(answer.symbol)
     if isinstance(answer, list) and answer and isinstance(answer[0], Definition):
-        return [_stable(tables, found) for found in answer]
+        return [_stable(tables, definition) for definition in answer]
     return answer if answer is None else [(heads[file].path, heads[file].language) for file in answer]

@@ -84,18 +84,18 @@ class Spliced:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """The whole array; numpy calls this to convert the object."""
-        found: NDArray[Any] = np.concatenate([np.zeros(0, self.dtype), *self.pieces()])
-        return found if dtype is None else found.astype(dtype)
+        values: NDArray[Any] = np.concatenate([np.zeros(0, self.dtype), *self.pieces()])
+        return values if dtype is None else values.astype(dtype)
 
-    def take(self, places: NDArray[Any]) -> NDArray[Any]:
-        """The values of the array at the indices `places`."""
-        starts, _, firsts = self._runs[np.searchsorted(self._runs[:, 2], places, side="right") - 1].T
-        at, end = starts + places - firsts, len(self._former)
-        found = np.zeros(len(places), self.dtype)
+    def take(self, indices: NDArray[Any]) -> NDArray[Any]:
+        """The values of the array at the indices `indices`."""
+        starts, _, firsts = self._runs[np.searchsorted(self._runs[:, 2], indices, side="right") - 1].T
+        at, end = starts + indices - firsts, len(self._former)
+        values = np.zeros(len(indices), self.dtype)
         former = self._former[at[at < end]]
-        found[at < end] = former if self._present is None else self._present[former]
-        found[at >= end] = self._new[at[at >= end] - end]
-        return found
+        values[at < end] = former if self._present is None else self._present[former]
+        values[at >= end] = self._new[at[at >= end] - end]
+        return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,8 +165,8 @@ class Links:
     def unlinked(self) -> list[int]:
         """The files that have no edges because linking them raised an error."""
         alone = np.flatnonzero(np.diff(self.key_start) == 1)
-        found: list[int] = alone[self.keys.take(self.key_start[alone]).view(np.uint32) == UNLINKED].tolist()
-        return found
+        files: list[int] = alone[self.keys.take(self.key_start[alone]).view(np.uint32) == UNLINKED].tolist()
+        return files
 
     def edges_by_kind(self) -> dict[str, int]:
         """Maps the name of each kind of edge that occurs to the number of such edges."""
@@ -191,16 +191,16 @@ class Sites:
         keys = np.array([_site_key(*name) for name in change], np.int64)
         merged = np.concatenate([self.keys, keys])
         amounts = np.concatenate([self.counts, np.array(list(change.values()), np.int64)])
-        distinct, place = np.unique(merged, return_inverse=True)
+        distinct, inverse = np.unique(merged, return_inverse=True)
         counts = np.zeros(len(distinct), np.int64)
-        np.add.at(counts, place.reshape(-1), amounts)
+        np.add.at(counts, inverse.reshape(-1), amounts)
         return Sites(distinct[counts > 0], counts[counts > 0].astype(np.int32))
 
     def count(self, family: str, name: str) -> int:
         """The number of calls of a name on a receiver."""
         key = _site_key(family, name)
-        place = int(np.searchsorted(self.keys, key))
-        return int(self.counts[place]) if place < len(self.keys) and int(self.keys[place]) == key else 0
+        index = int(np.searchsorted(self.keys, key))
+        return int(self.counts[index]) if index < len(self.keys) and int(self.keys[index]) == key else 0
 
 
 def _site_key(family: str, name: str) -> int:
@@ -320,9 +320,9 @@ def pointers(nodes: NDArray[Any], n: int) -> NDArray[Any]:
 
     `nodes` has the node at one end of each edge, ascending.
     """
-    found = np.zeros(n + 1, np.int32)
-    np.cumsum(np.bincount(nodes, minlength=n), out=found[1:])
-    return found
+    starts = np.zeros(n + 1, np.int32)
+    np.cumsum(np.bincount(nodes, minlength=n), out=starts[1:])
+    return starts
 
 
 def _stable_order(values: NDArray[Any]) -> NDArray[Any]:
@@ -366,8 +366,8 @@ def distinct(rows: NDArray[Any]) -> NDArray[Any]:
     first[:1] = True
     for column in rows[:4]:
         first[1:] |= column[1:] != column[:-1]
-    found = rows[:, : np.count_nonzero(first)]
+    unique = rows[:, : np.count_nonzero(first)]
     if not first.all():
-        for before, row in zip(rows, found, strict=True):
+        for before, row in zip(rows, unique, strict=True):
             row[:] = before[first]
-    return found
+    return unique

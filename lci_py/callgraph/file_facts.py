@@ -104,20 +104,20 @@ class FileFacts:
     lambdas: Sequence[Lambda]
     flow: bytes
 
-    def kind_around(self, place: int) -> str:
+    def kind_around(self, index: int) -> str:
         """The kind of a symbol's parent; "" at the top level."""
-        parent = self.parents[place]
+        parent = self.parents[index]
         return self.kinds[parent] if parent >= 0 else ""
 
-    def qualified(self, place: int) -> str:
+    def qualified(self, index: int) -> str:
         """The dotted name of the type or module at an index, in a language where types and modules may be reopened."""
-        if place < 0:
+        if index < 0:
             return self.head.package
-        found = self._qualified.get(place)
-        if found is None:
-            around = self.qualified(self.parents[place]) or self.owners[place]
-            found = self._qualified[place] = f"{around}.{self.names[place]}" if around else self.names[place]
-        return found
+        name = self._qualified.get(index)
+        if name is None:
+            prefix = self.qualified(self.parents[index]) or self.owners[index]
+            name = self._qualified[index] = f"{prefix}.{self.names[index]}" if prefix else self.names[index]
+        return name
 
     @cached_property
     def _qualified(self) -> dict[int, str]:
@@ -128,41 +128,41 @@ class FileFacts:
         """The index of the enclosing scope, per symbol and then per anonymous function."""
         if not self._scopes:
             return self.parents
-        found = [*self.parents, *(item.symbol for item in self.lambdas)]
+        scopes = [*self.parents, *(item.symbol for item in self.lambdas)]
         for item in self.types:
             if item.kind == NESTED:
-                found[item.scope] = item.within
-        return found
+                scopes[item.scope] = item.within
+        return scopes
 
     @cached_property
     def _scopes(self) -> set[int]:
         """The indices of the anonymous functions that bind names."""
-        found = {item.within if item.kind == NESTED else item.scope for item in self.types}
-        return {place for place in found if place >= len(self.kinds)}
+        scopes = {item.within if item.kind == NESTED else item.scope for item in self.types}
+        return {scope for scope in scopes if scope >= len(self.kinds)}
 
     @cached_property
     def scope_kinds(self) -> Sequence[str]:
         """The kind, per symbol and then per anonymous function."""
         return [*self.kinds, *(LAMBDA_KIND for _ in self.lambdas)] if self._scopes else self.kinds
 
-    def name_at(self, place: int) -> str:
+    def name_at(self, index: int) -> str:
         """The name of the symbol at an index; "" for an anonymous function."""
-        return self.names[place] if place < len(self.names) else ""
+        return self.names[index] if index < len(self.names) else ""
 
     def place_of(self, caller: int) -> int:
         """The index of the innermost scope of a call, from its `Call.caller`."""
         if caller >= -1:
             return caller
         number = -2 - caller
-        place = len(self.kinds) + number
-        if place in self._scopes:
-            return place
-        return self.outer[place] if self._scopes else self.lambdas[number].symbol
+        scope = len(self.kinds) + number
+        if scope in self._scopes:
+            return scope
+        return self.outer[scope] if self._scopes else self.lambdas[number].symbol
 
     @cached_property
     def callables(self) -> list[int]:
         """The indices of the symbols that are `CALLABLE`."""
-        return [place for place, kind in enumerate(self.kinds) if kind in CALLABLE]
+        return [index for index, kind in enumerate(self.kinds) if kind in CALLABLE]
 
     @cached_property
     def top(self) -> dict[str, int]:
@@ -178,44 +178,44 @@ class FileFacts:
         return self._first_places(hidden=False)
 
     def _first_places(self, *, hidden: bool) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for place in self.callables:
-            is_one = is_top(self.kinds[place], self.kind_around(place), self.head.language)
-            if is_one and self.is_hidden(place) == hidden:
-                found.setdefault(self.names[place], place)
-        return found
+        first: dict[str, int] = {}
+        for index in self.callables:
+            is_one = is_top(self.kinds[index], self.kind_around(index), self.head.language)
+            if is_one and self.is_hidden(index) == hidden:
+                first.setdefault(self.names[index], index)
+        return first
 
-    def is_hidden(self, place: int) -> bool:
+    def is_hidden(self, index: int) -> bool:
         """Whether a symbol is directly inside an anonymous function."""
-        return self.outer[place] >= len(self.kinds)
+        return self.outer[index] >= len(self.kinds)
 
     @cached_property
     def inside(self) -> dict[int, dict[str, list[int]]]:
         """Maps each scope to the definitions directly inside it, by name. Methods of unnamed objects do not count as
         inside an anonymous function.
         """
-        found: dict[int, dict[str, list[int]]] = {}
-        for place in self.callables:
-            outer = self.outer[place]
-            if outer >= 0 and not (outer >= len(self.kinds) and self.kinds[place] == "method"):
-                found.setdefault(outer, {}).setdefault(self.names[place], []).append(place)
-        return found
+        by_scope: dict[int, dict[str, list[int]]] = {}
+        for index in self.callables:
+            outer = self.outer[index]
+            if outer >= 0 and not (outer >= len(self.kinds) and self.kinds[index] == "method"):
+                by_scope.setdefault(outer, {}).setdefault(self.names[index], []).append(index)
+        return by_scope
 
     @cached_property
     def base_names(self) -> dict[int, list[str]]:
         """Maps a symbol's index to the names of its bases."""
-        found: dict[int, list[str]] = {}
+        names: dict[int, list[str]] = {}
         for base in self.bases:
-            found.setdefault(base.symbol, []).append(base.name)
-        return found
+            names.setdefault(base.symbol, []).append(base.name)
+        return names
 
     @cached_property
     def typed(self) -> dict[tuple[int, str | int], list[TypeHint]]:
         """Maps (scope, `TypeHint.subject`) to type hints in text order; a hint of a function's result has no name."""
-        found: dict[tuple[int, str | int], list[TypeHint]] = {}
+        hints: dict[tuple[int, str | int], list[TypeHint]] = {}
         for item in self.types:
-            found.setdefault((item.scope, item.subject), []).append(item)
-        return found
+            hints.setdefault((item.scope, item.subject), []).append(item)
+        return hints
 
     @cached_property
     def variables(self) -> dict[str, None]:
@@ -225,31 +225,31 @@ class FileFacts:
     @cached_property
     def of_locals(self) -> dict[tuple[int, int, str], list[Expr]]:
         """Maps (function, `StoredFunction.kind`, name of a local) to the expressions stored in that local variable."""
-        found: dict[tuple[int, int, str], list[Expr]] = {}
+        values: dict[tuple[int, int, str], list[Expr]] = {}
         for item in self.stored:
             if is_of_local(item):
-                found.setdefault((item.within, item.kind, item.owner), []).append(item.value)
-        return found
+                values.setdefault((item.within, item.kind, item.owner), []).append(item.value)
+        return values
 
     @cached_property
     def by_subject(self) -> dict[str | int, list[TypeHint]]:
         """Maps `TypeHint.subject` to the type hints of that subject in any scope, in text order."""
-        found: dict[str | int, list[TypeHint]] = {}
+        hints: dict[str | int, list[TypeHint]] = {}
         for item in self.types:
-            found.setdefault(item.subject, []).append(item)
-        return found
+            hints.setdefault(item.subject, []).append(item)
+        return hints
 
     @cached_property
     def scopes(self) -> dict[str, set[int]]:
         """Maps a name to the scopes (indices) that bind it, as a definition or as a name with a type hint."""
-        found: dict[str, set[int]] = {}
+        by_name: dict[str, set[int]] = {}
         for item in self.types:
             if item.name and item.scope >= 0:
-                found.setdefault(item.name, set()).add(item.scope)
+                by_name.setdefault(item.name, set()).add(item.scope)
         for outer, inner in self.inside.items():
             for name in inner:
-                found.setdefault(name, set()).add(outer)
-        return found
+                by_name.setdefault(name, set()).add(outer)
+        return by_name
 
     @cached_property
     def stars(self) -> list[Import]:
@@ -286,55 +286,56 @@ class FileFacts:
     def _offers(self, holder: str) -> frozenset[str] | None:
         if self._has_many_scopes or holder in self.variables or holder in self._no_spaces:
             return None
-        places = {place for place in self._spaces if self.names[place] == holder}
-        if any(place in self.base_names for place in places):
+        indices = {index for index in self._spaces if self.names[index] == holder}
+        if any(index in self.base_names for index in indices):
             return None
-        inside = {name for place in places for name in self.inside.get(place, ())}
+        inside = {name for index in indices for name in self.inside.get(index, ())}
         return frozenset(
             inside.union(
-                self.top, (item.name for item in self.types if item.name and (item.scope == -1 or item.scope in places))
+                self.top,
+                (item.name for item in self.types if item.name and (item.scope == -1 or item.scope in indices)),
             )
         )
 
     @cached_property
     def _spaces(self) -> list[int]:
         """The indices of packages and namespaces."""
-        return [place for place in self.callables if self.kinds[place] in _SPACES]
+        return [index for index in self.callables if self.kinds[index] in _SPACES]
 
     @cached_property
     def _no_spaces(self) -> set[str]:
         """The names of definitions that are neither packages nor namespaces."""
-        return {self.names[place] for place in self.callables if self.kinds[place] not in _SPACES}
+        return {self.names[index] for index in self.callables if self.kinds[index] not in _SPACES}
 
     @cached_property
     def _has_many_scopes(self) -> bool:
         dotted = sum(
-            "." in self.names[place] for place in self.callables
+            "." in self.names[index] for index in self.callables
         )  # `X.N` ends in N, but is not in `_no_spaces`
         return len(self._spaces) + dotted > _MOST_SPACES
 
     @cached_property
     def bindings(self) -> dict[str, Import]:
         """Maps a local name to the first import that binds it."""
-        found: dict[str, Import] = {}
+        imports: dict[str, Import] = {}
         for item in self.imports:
             if not has_rule(self.head.language, "including") or not is_include(item):
                 item = bound_import(item, self.head.language)
-                found.setdefault(bound_name(item), item)
-        return found
+                imports.setdefault(bound_name(item), item)
+        return imports
 
 
 def macro_texts(facts: FileFacts, calls: Iterable[CallSite]) -> dict[str, list[MacroText]]:
     """Maps a name to the file's macros of that name, in text order, each with the calls in its text."""
-    found: dict[int, list[tuple[str, str, int]]] = {
-        place: [] for place, kind in enumerate(facts.kinds) if kind == "macro"
+    calls_of: dict[int, list[tuple[str, str, int]]] = {
+        index: [] for index, kind in enumerate(facts.kinds) if kind == "macro"
     }  # fmt: skip
     for call in calls:
-        if call.caller in found:
-            found[call.caller].append((call.name, call.receiver, call.arguments))
+        if call.caller in calls_of:
+            calls_of[call.caller].append((call.name, call.receiver, call.arguments))
     texts: dict[str, list[MacroText]] = {}
-    for place, inside in found.items():
-        texts.setdefault(facts.names[place], []).append((place, tuple(dict.fromkeys(inside))))
+    for index, inside in calls_of.items():
+        texts.setdefault(facts.names[index], []).append((index, tuple(dict.fromkeys(inside))))
     return texts
 
 
@@ -343,13 +344,13 @@ def is_of_local(item: StoredFunction) -> bool:
     return item.within >= 0 and item.kind in (LOCAL, VARIABLE_TYPE)
 
 
-def is_top(kind: str, around: str, language: str = "") -> bool:
-    """Whether a definition is at its file's top level; `around` is the kind of its parent, or ""."""
-    if around == "class" and has_rule(language, "class_functions"):
+def is_top(kind: str, parent_kind: str, language: str = "") -> bool:
+    """Whether a definition is at its file's top level; `parent_kind` is the kind of its parent, or ""."""
+    if parent_kind == "class" and has_rule(language, "class_functions"):
         return True  # methods of a type class are functions of the module
-    if kind in ("method", "constructor") or (around == "module" and has_rule(language, "file_modules")):
+    if kind in ("method", "constructor") or (parent_kind == "module" and has_rule(language, "file_modules")):
         return False
-    return around in ("", "namespace", "module")
+    return parent_kind in ("", "namespace", "module")
 
 
 def is_type(kind: str, family: str) -> bool:
@@ -363,27 +364,27 @@ def is_static(head: FileHead, kind: str, exported: bool) -> bool:
     return is_own and has_rule(head.language, "expanding") and head.path.endswith(_SOURCES)
 
 
-def is_shared(around: str) -> bool:
-    """Whether other files can see a definition: not inside a function. `around` is the kind of the parent, or ""."""
-    return around not in FUNCTION_KINDS
+def is_shared(parent_kind: str) -> bool:
+    """Whether other files can see a definition: not inside a function. `parent_kind`: as in `is_top`."""
+    return parent_kind not in FUNCTION_KINDS
 
 
-def owner(kind: str, around: str, scope: str, language: str) -> str:
+def owner(kind: str, parent_kind: str, scope: str, language: str) -> str:
     """The type to which a method belongs that is defined outside of the type (Go, Swift extensions, C++). For a
     reopened type, the scope in its name: `Shop` for Ruby's `class Shop::Cart`. Else "".
 
-    `around` is the kind of the parent, or "".
+    `parent_kind` is the kind of the parent, or "".
     """
     if kind in ("method", "constructor"):
-        return scope.rpartition(".")[2] if around in ("", "namespace", "module") else ""
-    return scope if not around and kind in _REOPENED and has_rule(language, "reopened_types") else ""
+        return scope.rpartition(".")[2] if parent_kind in ("", "namespace", "module") else ""
+    return scope if not parent_kind and kind in _REOPENED and has_rule(language, "reopened_types") else ""
 
 
 def runs_alone(facts: FileFacts) -> bool:
     """Whether a Python file has imports, but none that is relative or begins with a folder that contains the file."""
-    around = set(facts.head.folder.split("/"))
+    folders = set(facts.head.folder.split("/"))
     heads = {item.module.partition(".")[0] for item in facts.imports}
-    return bool(heads) and "" not in heads and not heads & around
+    return bool(heads) and "" not in heads and not heads & folders
 
 
 def is_include(item: Import) -> bool:

@@ -20,6 +20,6 @@ def merge_orders(lists: list[list[T]]) -> Iterator[T]:
         if not lists:
             return
         tails = {item for items in lists for item in items[1:]}
-        chosen = next((items[0] for items in lists if items[0] not in tails), lists[0][0])
-        yield chosen
-        lists = [[item for item in items if item != chosen] for items in lists]
+        head = next((items[0] for items in lists if items[0] not in tails), lists[0][0])
+        yield head
+        lists = [[item for item in items if item != head] for items in lists]

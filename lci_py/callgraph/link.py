@@ -161,10 +161,10 @@ class _Blocks:
 
     def files_taken(self) -> int:
         """The approximate number of files that both processes have taken."""
-        left = array("i", [0])
-        ioctl(self._pipe, FIONREAD, left)
+        unread = array("i", [0])
+        ioctl(self._pipe, FIONREAD, unread)
         n_ranges = len(self._starts) - 1
-        return self._starts[n_ranges - left[0]]
+        return self._starts[n_ranges - unread[0]]
 
     def close(self) -> None:
         os.close(self._pipe)

@@ -58,8 +58,8 @@ class Files:
 
     @cached_property
     def families(self) -> list[str]:
-        known = {head.language: head.family for head in self.heads}
-        return [known[head.language] for head in self.heads]
+        family_of = {head.language: head.family for head in self.heads}
+        return [family_of[head.language] for head in self.heads]
 
     @cached_property
     def rules(self) -> list[frozenset[str]]:
@@ -77,38 +77,38 @@ class Files:
     @cached_property
     def by_ending(self) -> dict[str, list[tuple[tuple[str, ...], int]]]:
         """Maps the last segment of a module name to (all segments, file): `a/b.py` is a.b, `a/__init__.py` also a."""
-        found: dict[str, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
+        endings: dict[str, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
         for file, head in enumerate(self.heads):
             for segments in module_names(head.path):
-                found[segments[-1]].append((segments, file))
-        return found
+                endings[segments[-1]].append((segments, file))
+        return endings
 
     @cached_property
     def go_packages(self) -> dict[str, list[int]]:
         """Maps a folder to its Go files, without tests."""
-        found: dict[str, list[int]] = defaultdict(list)
+        packages: dict[str, list[int]] = defaultdict(list)
         for file, head in enumerate(self.heads):
             if in_go_package(head):
-                found[head.folder].append(file)
-        return found
+                packages[head.folder].append(file)
+        return packages
 
     @cached_property
     def manifests(self) -> dict[str, dict[str, list[int]]]:
         """Maps kinds of manifest, then the names of Rust crates, Go modules or npm packages, to their manifests."""
-        found: dict[str, dict[str, list[int]]] = {kind: {} for kind in _MANIFESTS.values()}
+        by_kind: dict[str, dict[str, list[int]]] = {kind: {} for kind in _MANIFESTS.values()}
         for file, head in enumerate(self.heads):
             if kind := manifest_kind(head):
-                found[kind].setdefault(head.package, []).append(file)
-        return found
+                by_kind[kind].setdefault(head.package, []).append(file)
+        return by_kind
 
     @cached_property
     def by_package(self) -> dict[str, list[int]]:
         """Maps a declared package or namespace to its files, in families for which `uses_qualified` holds."""
-        found: dict[str, list[int]] = defaultdict(list)
+        packages: dict[str, list[int]] = defaultdict(list)
         for file, head in enumerate(self.heads):
             if head.package and uses_qualified(head.family):
-                found[head.package].append(file)
-        return found
+                packages[head.package].append(file)
+        return packages
 
 
 def module_names(path: str) -> list[tuple[str, ...]]:
@@ -120,9 +120,9 @@ def module_names(path: str) -> list[tuple[str, ...]]:
     return [segments]
 
 
-def shared_folders(one: Sequence[str], other: Sequence[str]) -> int:
+def shared_folders(path: Sequence[str], other: Sequence[str]) -> int:
     """The number of leading folders that two paths share."""
-    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return next((i for i, (a, b) in enumerate(zip(path, other, strict=False)) if a != b), min(len(path), len(other)))
 
 
 def is_go_test(path: str) -> bool:
@@ -227,13 +227,13 @@ class _KeptFacts(dict[int, FileFacts]):
         self._symbols = 0
 
     def __missing__(self, file: int) -> FileFacts:
-        found = self._older.pop(file, None) or self._decode(file)
+        facts = self._older.pop(file, None) or self._decode(file)
         if self._symbols > _KEPT_SYMBOLS // 2:
             self._older, self._symbols = dict(self), 0
             self.clear()
-        self[file] = found
-        self._symbols += len(found.kinds)
-        return found
+        self[file] = facts
+        self._symbols += len(facts.kinds)
+        return facts
 
 
 class MemoryTables:
@@ -280,7 +280,7 @@ class MemoryTables:
         self._heads.append(facts.head)
         self._facts.append(
             list(facts.names), bytes(map(_KIND.__getitem__, facts.kinds)), array("i", facts.parents).tobytes(),
-            [(place, owner) for place, owner in enumerate(facts.owners) if owner], bytes(facts.static),
+            [(index, owner) for index, owner in enumerate(facts.owners) if owner], bytes(facts.static),
             array("i", facts.arities).tobytes(), list(map(tuple, facts.imports)), list(map(tuple, facts.bases)),
             [item.row() for item in facts.types], list(map(tuple, facts.lambdas)), facts.flow,
         )  # fmt: skip
@@ -288,10 +288,10 @@ class MemoryTables:
         called = [name for name, receiver, _, _, arguments, _ in calls if receiver and arguments > IMPLICIT]
         self.sites.update(zip(repeat(facts.head.family), called))
         # Nothing refers to symbols that are not callable, and they may be most of all.
-        places, trait_of = facts.callables, self._trait_of
-        self._hashes.extend([hash(facts.names[place]) for place in places])
-        self._symbols.extend([first + place for place in places])
-        self._trait.extend([trait_of(facts, place) for place in places])
+        indices, trait_of = facts.callables, self._trait_of
+        self._hashes.extend([hash(facts.names[index]) for index in indices])
+        self._symbols.extend([first + index for index in indices])
+        self._trait.extend([trait_of(facts, index) for index in indices])
         for base in facts.bases:
             heirs = self._heirs.setdefault(base.name.rpartition(".")[2], array("i"))
             heirs.extend((first + base.symbol, self._trait_of(facts, base.symbol)))
@@ -310,8 +310,8 @@ class MemoryTables:
     def _number(self, text: str) -> int:
         return self._texts.setdefault(text, len(self._texts))
 
-    def _trait_of(self, facts: FileFacts, place: int) -> int:
-        trait = facts.kinds[place], facts.kind_around(place), facts.owners[place], facts.static[place]
+    def _trait_of(self, facts: FileFacts, index: int) -> int:
+        trait = facts.kinds[index], facts.kind_around(index), facts.owners[index], facts.static[index]
         return self._traits.setdefault(trait, len(self._traits))
 
     def freeze(self) -> None:
@@ -345,8 +345,8 @@ class MemoryTables:
     def _decode_facts(self, file: int) -> FileFacts:
         names, kinds, parents, owned, static, arities, imports, bases, types, lambdas, flow = self._facts[file]
         owners = [""] * len(names)
-        for place, owner in owned:
-            owners[place] = owner
+        for index, owner in owned:
+            owners[index] = owner
         return FileFacts(
             self._heads[file],
             self.first_symbol[file],
@@ -382,13 +382,13 @@ class MemoryTables:
         return Definition(symbol, self._file_of(symbol), *self._trait_list[trait])
 
     def names(self, symbols: Sequence[int]) -> dict[int, tuple[str, int]]:
-        found = {}
+        by_symbol = {}
         for symbol in symbols:
             facts = self.facts(self._file_of(symbol))
-            place = symbol - facts.first
-            parent = facts.parents[place]
-            found[symbol] = facts.names[place], facts.first + parent if parent >= 0 else -1
-        return found
+            index = symbol - facts.first
+            parent = facts.parents[index]
+            by_symbol[symbol] = facts.names[index], facts.first + parent if parent >= 0 else -1
+        return by_symbol
 
     def heirs(self, name: str) -> Sequence[Definition]:
         numbers = iter(self._heirs.get(name, ()))

@@ -132,10 +132,8 @@ class LookUps:
             "near": self._near,
             "folder": self._folder,
             "orphan": self._orphan,
-            "stored": lambda *asked: self._stored_rows(MOST_STORED, *asked),
-            "anywhere": lambda family, kind, *asked: self._stored_rows(
-                MOST_STORED_ANYWHERE, family, kind, None, *asked
-            ),
+            "stored": lambda *slot: self._stored_rows(MOST_STORED, *slot),
+            "anywhere": lambda family, kind, *slot: self._stored_rows(MOST_STORED_ANYWHERE, family, kind, None, *slot),
             "common": lambda family, name: self.sites.count(family, name) > COMMON_CALLS,
         }
 
@@ -148,36 +146,36 @@ class LookUps:
         self.own = self.asker = file
         self.keys = set()
 
-    def shared(self, memo: dict[K, Shared[T]], asked: K, compute: Callable[..., T], *args: Any) -> T:
-        """The result of `compute(*args)`, computed once for all files and kept in `memo` under the key `asked`.
+    def shared(self, memo: dict[K, Shared[T]], key: K, compute: Callable[..., T], *args: Any) -> T:
+        """The result of `compute(*args)`, computed once for all files and kept in `memo` under `key`.
 
         During the computation no file counts as the file being linked, so that all look-ups are recorded.
         """
-        known = memo.get(asked)
-        if known is None:
+        answer = memo.get(key)
+        if answer is None:
             own, keys, depends_on_asker = self.own, self.keys, self.depends_on_asker
             self.own, self.keys, self.depends_on_asker = -1, set(), False
-            known = compute(*args), self.keys
+            answer = compute(*args), self.keys
             if not self.depends_on_asker:
                 if len(memo) >= _SHARED:
                     memo.clear()
-                memo[asked] = known
+                memo[key] = answer
             self.own, self.keys, self.depends_on_asker = own, keys, self.depends_on_asker or depends_on_asker
-        self.keys |= known[1]
-        return known[0]
+        self.keys |= answer[1]
+        return answer[0]
 
     def value(self, look_up: LookUp) -> Any:
         """The answer to a look-up, without recording its key."""
         return self._finders[look_up[0]](*look_up[1:])
 
     def _ask(self, look_up: LookUp) -> T:  # type: ignore[type-var]  # of the type that the caller declares
-        found = self._memo.get(look_up)
-        if found is None:
+        entry = self._memo.get(look_up)
+        if entry is None:
             if len(self._memo) >= _MEMO:
                 self._memo.clear()
-            found = self._memo[look_up] = key_of(look_up), self.value(look_up)
-        self.keys.add(found[0])
-        return found[1]  # type: ignore[no-any-return]
+            entry = self._memo[look_up] = key_of(look_up), self.value(look_up)
+        self.keys.add(entry[0])
+        return entry[1]  # type: ignore[no-any-return]
 
     # --- files ----------------------------------------------------------------------------------------------------
 
@@ -251,19 +249,19 @@ class LookUps:
         """The meanings of a name at a file's top level: (definition, type hints, import)."""
         if file == self.own:
             facts = self.facts(file)
-            place = facts.own_top.get(name, -1)
-            found = self._definition(file, place) if place >= 0 else None
-            return found, facts.typed.get((-1, name), ()), facts.bindings.get(name)
-        asked: ModuleName = self._ask(("module", self._paths[file], name))
-        return asked
+            index = facts.own_top.get(name, -1)
+            definition = self._definition(file, index) if index >= 0 else None
+            return definition, facts.typed.get((-1, name), ()), facts.bindings.get(name)
+        answer: ModuleName = self._ask(("module", self._paths[file], name))
+        return answer
 
     def top(self, file: int, name: str) -> Definition | None:
         """The definition of a name at a file's top level; None if there is none."""
         return self.in_module(file, name)[0]
 
-    def definition(self, file: int, place: int) -> Definition:
+    def definition(self, file: int, index: int) -> Definition:
         """The definition at an index of a file. No key is recorded: the stable id determines a `Definition`."""
-        return self._definition(file, place)
+        return self._definition(file, index)
 
     def place(self, item: Definition) -> int:
         """The index of a definition among the symbols of its file."""
@@ -280,37 +278,37 @@ class LookUps:
         parent = facts.parents[item.symbol - facts.first]
         return self._definition(item.file, parent) if parent >= 0 else None
 
-    def inside(self, file: int, place: int, name: str) -> Definition | None:
+    def inside(self, file: int, index: int, name: str) -> Definition | None:
         """The first definition of a name directly inside another definition."""
-        found = self.all_inside(file, place, name)
-        return found[0] if found else None
+        definitions = self.all_inside(file, index, name)
+        return definitions[0] if definitions else None
 
     def own_members(self, owner: Definition, name: str) -> list[Definition]:
         """All definitions of a name directly inside the definition `owner`."""
         return self.all_inside(owner.file, owner.symbol - self.facts(owner.file).first, name)
 
-    def all_inside(self, file: int, place: int, name: str) -> list[Definition]:
+    def all_inside(self, file: int, index: int, name: str) -> list[Definition]:
         """All definitions of a name directly inside another definition."""
         facts = self.facts(file)
         if file == self.own:
-            places: Sequence[int] = facts.inside.get(place, {}).get(name, ())
+            indices: Sequence[int] = facts.inside.get(index, {}).get(name, ())
         else:
-            asked: list[tuple[int, int]] = self._ask(("member", self._paths[file], facts.name_at(place), name))
-            places = [inner for outer, inner in asked if outer == place] if asked else ()
-        return [self._definition(file, inner) for inner in places] if places else []
+            pairs: list[tuple[int, int]] = self._ask(("member", self._paths[file], facts.name_at(index), name))
+            indices = [inner for outer, inner in pairs if outer == index] if pairs else ()
+        return [self._definition(file, inner) for inner in indices] if indices else []
 
-    def typed(self, file: int, place: int, name: str) -> Sequence[TypeHint]:
+    def typed(self, file: int, scope: int, name: str) -> Sequence[TypeHint]:
         """The type hints of a name that a symbol binds (-1: the top level), in text order.
 
         The name "" stands for the result of a function.
         """
         if file == self.own:
-            return self.facts(file).typed.get((place, name), ())
-        if place < 0 and name:
+            return self.facts(file).typed.get((scope, name), ())
+        if scope < 0 and name:
             return self.in_module(file, name)[1]
-        owner = self.facts(file).name_at(place) if place >= 0 else ""
-        asked: list[TypeHint] = self._ask(("typed", self._paths[file], owner, name))
-        return [item for item in asked if item.scope == place] if asked else ()
+        owner = self.facts(file).name_at(scope) if scope >= 0 else ""
+        hints: list[TypeHint] = self._ask(("typed", self._paths[file], owner, name))
+        return [item for item in hints if item.scope == scope] if hints else ()
 
     def hints(self, item: Definition, name: str) -> Sequence[TypeHint]:
         """The type hints of a name that a definition binds, as `typed`."""
@@ -319,11 +317,11 @@ class LookUps:
     def declarations(self, item: Definition, kind: int) -> list[str]:
         """The texts of a definition's type hints of one kind, from `TAKES` on: they declare something about it."""
         facts = self.facts(item.file)
-        place = item.symbol - facts.first
+        index = item.symbol - facts.first
         if item.file == self.own:
-            return [hint.text for hint in facts.typed.get((place, kind), ())]
-        asked: list[TypeHint] = self._ask(("said", facts.head.path, facts.name_at(place), str(kind)))
-        return [hint.text for hint in asked if hint.scope == place]
+            return [hint.text for hint in facts.typed.get((index, kind), ())]
+        hints: list[TypeHint] = self._ask(("said", facts.head.path, facts.name_at(index), str(kind)))
+        return [hint.text for hint in hints if hint.scope == index]
 
     def near_type(self, file: int, name: str) -> Definition | None:
         """The type of this name in a file's folder, if there is only one."""
@@ -352,11 +350,11 @@ class LookUps:
     def methods(self, owner: Definition) -> list[str]:
         """The names of the methods inside a type, in text order."""
         facts = self.facts(owner.file)
-        place = owner.symbol - facts.first
+        index = owner.symbol - facts.first
         if owner.file == self.own:
-            return list(facts.inside.get(place, ()))
-        asked: list[tuple[int, str]] = self._ask(("methods", facts.head.path, facts.names[place]))
-        return [name for other, name in asked if other == place]
+            return list(facts.inside.get(index, ()))
+        pairs: list[tuple[int, str]] = self._ask(("methods", facts.head.path, facts.names[index]))
+        return [name for other, name in pairs if other == index]
 
     def outside_members(self, owner: Definition, name: str) -> list[Definition]:
         """The methods of a name that are defined outside their type.
@@ -372,9 +370,9 @@ class LookUps:
         type_ = (families[owner.file], folders[owner.file], self.name(owner))
         only: Definition | None = self._ask(("near", *type_))
         if only is not None and only.symbol == owner.symbol:
-            found: list[Definition] = self._ask(("orphan", *type_, name))
-            if found:
-                return found
+            methods: list[Definition] = self._ask(("orphan", *type_, name))
+            if methods:
+                return methods
         if "reopened_types" in rules:
             of_parts: list[Definition] = self._ask(("reopened", type_[0], facts.qualified(self.place(owner)), name))
             return of_parts
@@ -392,11 +390,11 @@ class LookUps:
     def bases(self, owner: Definition) -> list[str]:
         """The names of the bases in one declaration of a type."""
         facts = self.facts(owner.file)
-        place = owner.symbol - facts.first
+        index = owner.symbol - facts.first
         if owner.file == self.own:
-            return facts.base_names.get(place, [])
-        asked: list[tuple[int, str]] = self._ask(("bases", facts.head.path, facts.names[place]))
-        return [name for symbol, name in asked if symbol == place]
+            return facts.base_names.get(index, [])
+        pairs: list[tuple[int, str]] = self._ask(("bases", facts.head.path, facts.names[index]))
+        return [name for symbol, name in pairs if symbol == index]
 
     def only(self, family: str, name: str) -> Definition | None:
         """The only definition of a name that other files can see; None if there are several or none."""
@@ -420,18 +418,18 @@ class LookUps:
     def arity(self, definition: Definition) -> int:
         """The arity of a definition (how many arguments it takes), as in `source.syntax.arity`."""
         facts = self.facts(definition.file)
-        place = definition.symbol - facts.first
+        index = definition.symbol - facts.first
         if definition.file == self.own:
-            return facts.arities[place]
-        asked: list[tuple[int, int]] = self._ask(("takes", facts.head.path, facts.names[place]))
-        return next((arity for other, arity in asked if other == place), -1)
+            return facts.arities[index]
+        pairs: list[tuple[int, int]] = self._ask(("takes", facts.head.path, facts.names[index]))
+        return next((arity for other, arity in pairs if other == index), -1)
 
     def expansion(self, macro: Definition) -> list[MacroText]:
         """All macros that a file defines under the name of `macro`, each with the calls in its text."""
         facts = self.facts(macro.file)
-        asked = ("expansion", facts.head.path, self.name(macro))
-        found: list[MacroText] = self._expansion(*asked[1:]) if macro.file == self.own else self._ask(asked)
-        return found
+        look_up = ("expansion", facts.head.path, self.name(macro))
+        macros: list[MacroText] = self._expansion(*look_up[1:]) if macro.file == self.own else self._ask(look_up)
+        return macros
 
     def stored(
         self, family: str, kind: int, owner: str, name: str, *, tests: bool
@@ -442,17 +440,17 @@ class LookUps:
             kind, owner, name: The slot, as in `StoredFunction`.
             tests: Whether functions stored by tests count as well.
         """
-        asked = ("stored", family, str(kind), owner, name, "tests" if tests else "")
-        return self._ask(asked)
+        look_up = ("stored", family, str(kind), owner, name, "tests" if tests else "")
+        return self._ask(look_up)
 
     def stored_anywhere(
         self, family: str, kind: int, name: str, *, tests: bool
     ) -> Sequence[tuple[int, StoredFunction]]:
         """The functions in slots of this name with any owner, as `stored`; [] if more than `MOST_STORED_ANYWHERE`."""
-        found: Sequence[tuple[int, StoredFunction]] = self._ask(
+        rows: Sequence[tuple[int, StoredFunction]] = self._ask(
             ("anywhere", family, str(kind), name, "tests" if tests else "")
         )
-        return found
+        return rows
 
     def is_common(self, family: str, name: str) -> bool:
         """Whether a name is called on so many receivers that it counts as a name of the standard library."""
@@ -463,26 +461,28 @@ class LookUps:
     def _facts(self, path: str) -> Any:
         return self.facts(self.files.by_path[path])
 
-    def _definition(self, file: int, place: int) -> Definition:
-        symbol = self.facts(file).first + place
-        found = self._definitions.get(symbol)
-        if found is None:
+    def _definition(self, file: int, index: int) -> Definition:
+        symbol = self.facts(file).first + index
+        definition = self._definitions.get(symbol)
+        if definition is None:
             facts = self.facts(file)
             if len(self._definitions) >= _MEMO:
                 self._definitions.clear()
-            around = facts.kind_around(place)
-            found = Definition(symbol, file, facts.kinds[place], around, facts.owners[place], facts.static[place])
-            self._definitions[symbol] = found
-        return found
+            parent_kind = facts.kind_around(index)
+            definition = Definition(
+                symbol, file, facts.kinds[index], parent_kind, facts.owners[index], facts.static[index]
+            )
+            self._definitions[symbol] = definition
+        return definition
 
     def _declaring(self, family: str, name: str) -> Sequence[int]:
-        found = {*self.tables.declaring(name), *self.files.by_package.get(name, ())}
-        return sorted(file for file in found if self.files.families[file] == family)
+        files = {*self.tables.declaring(name), *self.files.by_package.get(name, ())}
+        return sorted(file for file in files if self.files.families[file] == family)
 
     def _package_files(self, family: str, package: str) -> tuple[Sequence[int], Sequence[int]]:
         """(first, others): the first files of a package; its other files, only searched for names that they define."""
-        known = self._memo.get(("declaring", family, package))  # whoever asks for names has asked for the files
-        files: Sequence[int] = known[1] if known is not None else self._declaring(family, package)
+        entry = self._memo.get(("declaring", family, package))  # whoever asks for names has asked for the files
+        files: Sequence[int] = entry[1] if entry is not None else self._declaring(family, package)
         first = MOST_PACKAGE_FILES + 1  # the file that imports its own package is not counted
         return files[:first], files[first:] if len(files) > first else ()
 
@@ -495,40 +495,40 @@ class LookUps:
         first, others = self._package_files(family, package)
         files = [file for file in first if name in (offered_names(facts(file), package) or ())]
         for item in self._definitions_named(family, name) if others else ():
-            place = bisect_left(others, item.file)
-            among = place < len(others) and others[place] == item.file and item.file not in files
+            index = bisect_left(others, item.file)
+            among = index < len(others) and others[index] == item.file and item.file not in files
             if among and name in (offered_names(facts(item.file), package) or ()):
                 files.append(item.file)
         return files
 
     def _go_variables(self, folder: str) -> dict[str, list[int]]:
         """Maps the top-level variables of a Go package to the files that declare their type."""
-        known = self._variables.get(folder)
-        if known is None:
+        variables = self._variables.get(folder)
+        if variables is None:
             if self._n_variables >= _MEMO:
                 self._variables.clear()
                 self._n_variables = 0
-            known = self._variables[folder] = {}
+            variables = self._variables[folder] = {}
             for file in self.files.go_packages.get(folder, ()):
                 for name in self.facts(file).variables:
-                    known.setdefault(name, []).append(file)
-            self._n_variables += len(known) + 1
-        return known
+                    variables.setdefault(name, []).append(file)
+            self._n_variables += len(variables) + 1
+        return variables
 
     def _module(self, path: str, name: str) -> ModuleName:
         file = self.files.by_path[path]
         facts = self.facts(file)
-        place = facts.top.get(name, -1)
-        found = self._definition(file, place) if place >= 0 else None
-        return found, facts.typed.get((-1, name), ()), facts.bindings.get(name)
+        index = facts.top.get(name, -1)
+        definition = self._definition(file, index) if index >= 0 else None
+        return definition, facts.typed.get((-1, name), ()), facts.bindings.get(name)
 
     def _members(self, path: str, owner: str, name: str) -> list[tuple[int, int]]:
         facts = self._facts(path)
         return [
-            (outer, place)
+            (outer, index)
             for outer, inner in facts.inside.items()
             if facts.name_at(outer) == owner
-            for place in inner.get(name, ())
+            for index in inner.get(name, ())
         ]
 
     def _declared_types(self, path: str, scope: str, subject: str | int) -> list[TypeHint]:
@@ -542,12 +542,12 @@ class LookUps:
     def _methods(self, path: str, owner: str) -> list[tuple[int, str]]:
         facts = self._facts(path)
         return [
-            (place, name) for place, inner in facts.inside.items() if facts.name_at(place) == owner for name in inner
+            (index, name) for index, inner in facts.inside.items() if facts.name_at(index) == owner for name in inner
         ]
 
     def _takes(self, path: str, name: str) -> list[tuple[int, int]]:
         facts = self._facts(path)
-        return [(place, facts.arities[place]) for place in facts.callables if facts.names[place] == name]
+        return [(index, facts.arities[index]) for index in facts.callables if facts.names[index] == name]
 
     def _expansion(self, path: str, name: str) -> list[MacroText]:
         file = self.files.by_path[path]
@@ -559,7 +559,7 @@ class LookUps:
         return texts.get(name, [])
 
     def _heirs(self, family: str, name: str) -> list[Definition]:
-        return [found for found in self.tables.heirs(name) if self.files.families[found.file] == family]
+        return [heir for heir in self.tables.heirs(name) if self.files.families[heir.file] == family]
 
     def _extending(self, family: str, name: str) -> list[tuple[Definition, str]]:
         return [
@@ -570,8 +570,8 @@ class LookUps:
         ][:_MOST_EXTENDING]
 
     def _all(self, family: str, name: str) -> list[Definition]:
-        found = self._shared_definitions(family, name)
-        return found if len(found) <= MOST_NAMED else []
+        definitions = self._shared_definitions(family, name)
+        return definitions if len(definitions) <= MOST_NAMED else []
 
     def _bases(self, path: str, owner: str) -> list[tuple[int, str]]:
         facts = self._facts(path)
@@ -579,55 +579,53 @@ class LookUps:
 
     def _reopened(self, family: str, qualified: str, name: str) -> list[Definition]:
         """The definitions of a name directly inside the types and modules with a qualified name."""
-        found = []
+        definitions = []
         for item in self._definitions_named(family, name)[:_MOST_REOPENED]:
             facts = self.facts(item.file)
-            around = facts.parents[self.place(item)]
-            if around >= 0 and facts.qualified(around) == qualified:
-                found.append(item)
-        return found
+            parent = facts.parents[self.place(item)]
+            if parent >= 0 and facts.qualified(parent) == qualified:
+                definitions.append(item)
+        return definitions
 
     def _deriving(self, family: str, qualified: str) -> list[Definition]:
         """The types and modules with a qualified name whose declarations name bases."""
-        found = []
+        types = []
         for item in self._definitions_named(family, qualified.rpartition(".")[2])[:_MOST_REOPENED]:
-            facts, place = self.facts(item.file), self.place(item)
-            if place in facts.base_names and facts.qualified(place) == qualified:
-                found.append(item)
-        return found
+            facts, index = self.facts(item.file), self.place(item)
+            if index in facts.base_names and facts.qualified(index) == qualified:
+                types.append(item)
+        return types
 
     def _definitions_named(self, family: str, name: str) -> list[Definition]:
-        known = self._by_name.get((family, name))
-        if known is None:
+        definitions = self._by_name.get((family, name))
+        if definitions is None:
             if len(self._by_name) >= _MEMO:
                 self._by_name.clear()
             families = self.files.families
-            known = [found for found in self.tables.named(name) if families[found.file] == family]
-            self._by_name[family, name] = known
-        return known
+            definitions = [item for item in self.tables.named(name) if families[item.file] == family]
+            self._by_name[family, name] = definitions
+        return definitions
 
     def _only(self, family: str, name: str) -> Definition | None:
         return _single(self._shared_definitions(family, name))
 
     def _shared_definitions(self, family: str, name: str) -> list[Definition]:
-        return [
-            found for found in self._definitions_named(family, name) if is_shared(found.around) and not found.static
-        ]
+        return [item for item in self._definitions_named(family, name) if is_shared(item.around) and not item.static]
 
     def _types(self, family: str, name: str) -> list[Definition]:
-        return [found for found in self._definitions_named(family, name) if is_type(found.kind, family)]
+        return [item for item in self._definitions_named(family, name) if is_type(item.kind, family)]
 
     def _near(self, family: str, folder: str, name: str) -> Definition | None:
-        return _single([found for found in self._types(family, name) if self.files.folders[found.file] == folder])
+        return _single([item for item in self._types(family, name) if self.files.folders[item.file] == folder])
 
     def _folder(self, family: str, folder: str, name: str) -> list[Definition]:
-        named = [found for found in self._definitions_named(family, name) if self.files.folders[found.file] == folder]
-        return [found for found in named if is_top(found.kind, found.around)][:MOST_NAMED]
+        candidates = [item for item in self._definitions_named(family, name) if self.files.folders[item.file] == folder]
+        return [item for item in candidates if is_top(item.kind, item.around)][:MOST_NAMED]
 
     def _stored_rows(
-        self, most: int, family: str, kind: str, owner: str | None, name: str, tests: str
+        self, limit: int, family: str, kind: str, owner: str | None, name: str, tests: str
     ) -> list[tuple[int, StoredFunction]]:
-        found: list[tuple[int, StoredFunction]] = []
+        rows: list[tuple[int, StoredFunction]] = []
         values: set[object] = set()
         for file, item in self.tables.stored(int(kind), owner, name):
             if (
@@ -636,17 +634,17 @@ class LookUps:
                 or not (tests or not self.files.heads[file].test)
             ):
                 continue
-            found.append((file, item))
+            rows.append((file, item))
             value = item.value, item.place, item.holder
             values.add((file, item.within, value) if item.value and item.value[-1].kind in PARAMETERS else value)
-            if len(values) > most:
+            if len(values) > limit:
                 return []
-        return found
+        return rows
 
     def _orphan(self, family: str, folder: str, owner: str, name: str) -> list[Definition]:
-        named = [found for found in self._definitions_named(family, name) if self.files.folders[found.file] == folder]
-        return [found for found in named if found.owner == owner][:MOST_NAMED]
+        candidates = [item for item in self._definitions_named(family, name) if self.files.folders[item.file] == folder]
+        return [item for item in candidates if item.owner == owner][:MOST_NAMED]
 
 
-def _single(found: list[Definition]) -> Definition | None:
-    return found[0] if len(found) == 1 else None
+def _single(definitions: list[Definition]) -> Definition | None:
+    return definitions[0] if len(definitions) == 1 else None

@@ -151,10 +151,10 @@ class Functions:
         self._python = python.tolist()
 
     def __getitem__(self, number: int) -> Function:
-        found = self._known.get(number)
-        if found is None:
-            found = self._known[number] = self._make_function(number)
-        return found
+        function = self._known.get(number)
+        if function is None:
+            function = self._known[number] = self._make_function(number)
+        return function
 
     def _make_function(self, number: int) -> Function:
         row, start = self._rows[number], self._starts[number]
@@ -247,10 +247,10 @@ class Constraints:
 
     def name(self, text: str) -> int:
         """The number of a name; a new name is added."""
-        found = self.names.get(text)
-        if found is None:
-            found = self.names[text] = len(self.names)
-        return found
+        number = self.names.get(text)
+        if number is None:
+            number = self.names[text] = len(self.names)
+        return number
 
     def text(self, name: int) -> str:
         """The name that has a number; the inverse of `name`."""
@@ -290,18 +290,18 @@ class Constraints:
 
     def object_of(self, what: str, number: int) -> int:
         """The object for a purpose (`what`) and a number, such as "rest" and a function; it is created once."""
-        found = self._made.get((what, number))
-        if found is None:
-            found = self._made[what, number] = self.new_object(what in _PLAIN)
-        return found
+        obj = self._made.get((what, number))
+        if obj is None:
+            obj = self._made[what, number] = self.new_object(what in _PLAIN)
+        return obj
 
     def new_object(self, plain: bool = False) -> int:
         """Create an object; if `plain`, it is no container: it lacks the methods of lists and maps."""
         self._objects += 1
-        found = value_of(OBJECT, self._objects)
+        obj = value_of(OBJECT, self._objects)
         if plain:
-            self._plain.add(found)
-        return found
+            self._plain.add(obj)
+        return obj
 
     def is_plain(self, value: int) -> bool:
         """Whether an object has no methods of lists and maps."""
@@ -310,11 +310,11 @@ class Constraints:
     def pair(self, kind: int, first: int, second: int) -> int:
         """A value that has two parts, such as a bound method or `super()`."""
         key = (first << _BITS | kind, second)
-        found = self._pairs.get(key)
-        if found is None:
-            found = self._pairs[key] = len(self._pair_list)
+        index = self._pairs.get(key)
+        if index is None:
+            index = self._pairs[key] = len(self._pair_list)
             self._pair_list.append((first, second))
-        return value_of(kind, found)
+        return value_of(kind, index)
 
     def parts(self, value: int) -> tuple[int, int]:
         """The two parts of a value that `pair` made."""
@@ -353,18 +353,18 @@ class Constraints:
 
     def _of_use(self, rows: NDArray[Any], passed: NDArray[Any]) -> NDArray[Any]:
         """The constraints (rows) without those that only fill nodes which nothing uses."""
-        kept = np.zeros(len(self._held), np.bool_)
-        kept[[source >> 32 for source in self._copied]] = True
-        kept[[use[1] for use in self._known]] = True
-        kept[passed] = True
-        kept[self.functions.results] = True
-        kept[self.typed[:, 1]] = True
-        kept[[node for bases in self.bases.values() for node in bases]] = True
-        kept[[node for exports in self.exports.values() for node in exports.values()]] = True
+        roots = np.zeros(len(self._held), np.bool_)
+        roots[[source >> 32 for source in self._copied]] = True
+        roots[[use[1] for use in self._known]] = True
+        roots[passed] = True
+        roots[self.functions.results] = True
+        roots[self.typed[:, 1]] = True
+        roots[[node for bases in self.bases.values() for node in bases]] = True
+        roots[[node for exports in self.exports.values() for node in exports.values()]] = True
         filled = np.where(np.isin(rows[0], (COPY, LOAD)), rows[2], 0)
-        kept[0] = True  # what fills no node stays
+        roots[0] = True  # what fills no node stays
         while True:
-            used = kept.copy()
+            used = roots.copy()
             used[rows[1]] = True
             stay = used[filled]
             if stay.all():
@@ -382,21 +382,21 @@ class Constraints:
             self._uses[source] = (*uses, target)
         else:
             self._append(source, target)
-        held = self._held[source]
-        if not held:
+        source_values = self._held[source]
+        if not source_values:
             return
         values = self._held[target]
-        if not values and (len(held) <= MOST_VALUES or target in self._roomy):
-            self._held[target] = held
+        if not values and (len(source_values) <= MOST_VALUES or target in self._roomy):
+            self._held[target] = source_values
             if self._uses[target]:
-                for value in held:
+                for value in source_values:
                     self._queue.append((target, value))
         elif len(values) < MOST_VALUES or target in self._roomy:
             give = self.give
-            for value in held:
+            for value in source_values:
                 give(target, value)
         else:
-            self.dropped.update(held)
+            self.dropped.update(source_values)
 
     def load(self, node: int, target: int, key: int, on: int = 0) -> None:
         """Add a constraint: `target` may hold the member `key` of each value of `node`. If `on` is not 0, a method is
@@ -446,18 +446,18 @@ class Constraints:
 
     def _is_new(self, use: tuple[int, ...]) -> bool:
         """Record a use (its kind, the node whose values are used, operands), and return whether it is new."""
-        known = len(self._known)
+        count = len(self._known)
         self._known.add(use)
-        return len(self._known) != known
+        return len(self._known) != count
 
     def _add(self, node: int, use: Use) -> None:
-        place = ~len(self._table)
+        reference = ~len(self._table)
         self._table.append(use)
         uses = self._uses[node]
         if len(uses) < _FEW:
-            self._uses[node] = (*uses, place)
+            self._uses[node] = (*uses, reference)
         else:
-            self._append(node, place)
+            self._append(node, reference)
         if use[0] in _OF_CALLS:
             self._followed.add(node)
 
@@ -471,10 +471,10 @@ class Constraints:
 
     def give(self, node: int, value: int) -> None:
         """Add a possible value to a node."""
-        held = self._held[node]
-        if value in held or (len(held) >= MOST_VALUES and self._is_full(node, value)):
+        values = self._held[node]
+        if value in values or (len(values) >= MOST_VALUES and self._is_full(node, value)):
             return
-        self._held[node] = (*held, value)
+        self._held[node] = (*values, value)
         if self._uses[node]:
             self._queue.append((node, value))
 
@@ -505,9 +505,9 @@ class Constraints:
         """Queue all values for propagation. All files must have been added."""
         self._queue = [
             (node, value)
-            for node, (held, uses) in enumerate(zip(self._held, self._uses, strict=True))
-            if held and uses
-            for value in held
+            for node, (values, uses) in enumerate(zip(self._held, self._uses, strict=True))
+            if values and uses
+            for value in values
         ]
 
     def start_calling(self) -> None:
@@ -517,23 +517,23 @@ class Constraints:
         """
         self.calling = True
         table, later, uses_of = self._table, self._later, self._uses
-        held = self._held
-        waiting = [(node, value) for node in sorted(self._followed) for value in held[node]]
+        values_of = self._held
+        waiting = [(node, value) for node in sorted(self._followed) for value in values_of[node]]
         waiting = waiting[: max(0, MOST_STEPS - self.steps)]
         for node, value in waiting:
             while later:
                 self.on_call(*later.pop())
             is_bound = value & KIND in _BOUND_LATER
-            for place in tuple(uses_of[node]):
-                if place < 0:
-                    kind, a, b, c = table[~place]
+            for use in tuple(uses_of[node]):
+                if use < 0:
+                    kind, a, b, c = table[~use]
                     if is_bound if kind == LOAD else kind in _OF_CALLS:
                         self._pass(value, kind, a, b, c)
         self.steps += len(waiting)
 
     def run(self) -> None:
         """Propagate values until nothing changes."""
-        held, uses, table, later = self._held, self._uses, self._table, self._later
+        values_of, uses, table, later = self._held, self._uses, self._table, self._later
         on_load, on_call, on_store, pass_on = self.on_load, self.on_call, self.on_store, self._pass
         calling = self.calling
         while (self._queue or later or self._deferred) and self.steps < MOST_STEPS:
@@ -553,13 +553,13 @@ class Constraints:
                 for use in of_node if of_node.__class__ is tuple else of_node[:]:
                     if use >= 0:
                         # The same as `give`, which is most of the work.
-                        values = held[use]
+                        values = values_of[use]
                         if not values:
-                            held[use] = (value,)
+                            values_of[use] = (value,)
                         elif value in values or (len(values) >= MOST_VALUES and self._is_full(use, value)):
                             continue
                         else:
-                            held[use] = (*values, value)
+                            values_of[use] = (*values, value)
                         if uses[use]:
                             append((use, value))
                     else:

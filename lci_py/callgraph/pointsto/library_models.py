@@ -105,7 +105,7 @@ class Library:
             "zip": self._pairs,
             "Array.of": self._array_of,
             "Array.from": self._array_from,
-            "Object.values": lambda site, call, found: self._container(site, call, found[:1]),
+            "Object.values": lambda site, call, arguments: self._container(site, call, arguments[:1]),
             "Object.create": self._create,
             "Object.setPrototypeOf": self._set_prototype,
             "Object.assign": self._assign,
@@ -122,9 +122,9 @@ class Library:
         """Apply a call of a built-in function, given by its dotted name."""
         call = self._points.site(site)
         arguments = [source for position, source in call.arguments if position >= 0]
-        known = self._known.get(name)
-        if known is not None:
-            known(site, call, arguments)
+        model = self._known.get(name)
+        if model is not None:
+            model(site, call, arguments)
         if name in CALLING:
             for source in arguments if name == "print" else arguments[:1]:
                 self._calls.implicit_call(site, source, CALLING[name])
@@ -163,11 +163,11 @@ class Library:
         if name in _CALLERS and arguments:
             self._call_each(site, arguments[0], points.everything(value), name)
         if name in _MOVED:
-            made = points.object_of("moved", site)
-            points.copy(points.everything(value), points.field(made, 0))
-            points.give(call.result, made)
+            obj = points.object_of("moved", site)
+            points.copy(points.everything(value), points.field(obj, 0))
+            points.give(call.result, obj)
             for source in arguments if name == "concat" else ():
-                points.load(source, points.field(made, 0), 0)
+                points.load(source, points.field(obj, 0), 0)
         elif name in _WHOLE:
             points.give(call.result, value)
         if name in _PAIRED:
@@ -192,9 +192,9 @@ class Library:
         if name == "set_defaults":
             self._put_named(call, value)
         elif name in _PARSED_IN_PART:
-            made = points.object_of("parsed", site)
-            points.give(points.field(made, points.name("0")), value)
-            points.give(call.result, made)
+            pair = points.object_of("parsed", site)
+            points.give(points.field(pair, points.name("0")), value)
+            points.give(call.result, pair)
         else:
             points.give(call.result, value)
 
@@ -243,10 +243,10 @@ class Library:
             call._replace(callee=callee, result=result, arguments=((position, items),)),
         )
         points.call(callee, inner)
-        made = points.object_of("results", site)
-        points.copy(result, points.field(made, 0))
+        results = points.object_of("results", site)
+        points.copy(result, points.field(results, 0))
         if name in ("map", "flatMap", "then"):
-            points.give(call.result, made)
+            points.give(call.result, results)
         if name in ("then", "reduce", "reduceRight", "catch"):
             points.copy(result, call.result)
 
@@ -254,41 +254,41 @@ class Library:
         self._points.give(call.result, self._points.object_of("parser", site))
 
     def _namespace(self, site: int, call: Site, arguments: list[int]) -> None:
-        made = self._points.object_of("namespace", site)
-        self._put_named(call, made)
-        self._points.give(call.result, made)
+        namespace = self._points.object_of("namespace", site)
+        self._put_named(call, namespace)
+        self._points.give(call.result, namespace)
 
     def _dict(self, site: int, call: Site, arguments: list[int]) -> None:
         """Apply `dict(a=f)`, whose keys are texts, or `dict(x)`, a copy of x."""
         points = self._points
-        named = [(~position, source) for position, source in call.arguments if position < 0]
-        made = points.object_of("dict", site) if named else 0
-        for key, source in named:
+        keywords = [(~position, source) for position, source in call.arguments if position < 0]
+        mapping = points.object_of("dict", site) if keywords else 0
+        for key, source in keywords:
             for quote in "\"'":
-                points.copy(source, points.field(made, points.name(f"{quote}{points.text(key)}{quote}")))
-        if made:
-            points.give(call.result, made)
+                points.copy(source, points.field(mapping, points.name(f"{quote}{points.text(key)}{quote}")))
+        if mapping:
+            points.give(call.result, mapping)
         self._same(site, call, arguments)
 
     def _default_dict(self, site: int, call: Site, arguments: list[int]) -> None:
         """Apply `defaultdict(list)`: the value of a key may be a new container."""
         points = self._points
-        made = points.object_of("container", site)
-        points.give(points.field(made, 0), points.object_of("default", site))
-        points.give(call.result, made)
+        container = points.object_of("container", site)
+        points.give(points.field(container, 0), points.object_of("default", site))
+        points.give(call.result, container)
 
     def _pairs_by_key(self, site: int, call: Site, arguments: list[int]) -> None:
         """Apply `new Map([[k, v]])`: `get` returns values, a loop yields pairs."""
         points = self._points
-        made, pair = points.object_of("container", site), points.object_of("pair", site)
-        values, second = points.field(made, 0), points.name("1")
+        container, pair = points.object_of("container", site), points.object_of("pair", site)
+        values, second = points.field(container, 0), points.name("1")
         points.give(values, pair)
         points.copy(values, points.field(pair, second))
-        given = points.node()
+        elements = points.node()
         for source in arguments[:1]:
-            points.load(source, given, 0)
-        points.load(given, values, second)
-        points.give(call.result, made)
+            points.load(source, elements, 0)
+        points.load(elements, values, second)
+        points.give(call.result, container)
 
     def _same(self, site: int, call: Site, arguments: list[int]) -> None:
         for source in arguments[:1]:
@@ -300,8 +300,8 @@ class Library:
         points = self._points
         if not arguments:
             return
-        made = points.object_of("results", site)
-        points.give(call.result, made)
+        results = points.object_of("results", site)
+        points.give(call.result, results)
         items = points.node()
         for source in arguments[1:]:
             points.load(source, items, 0)
@@ -329,17 +329,17 @@ class Library:
 
     def _container(self, site: int, call: Site, arguments: list[int]) -> None:
         points = self._points
-        made = points.object_of("container", site)
-        points.give(call.result, made)
+        container = points.object_of("container", site)
+        points.give(call.result, container)
         for source in arguments:
-            points.load(source, points.field(made, 0), 0)
+            points.load(source, points.field(container, 0), 0)
 
     def _array_of(self, site: int, call: Site, arguments: list[int]) -> None:
         points = self._points
-        made = points.object_of("container", site)
-        points.give(call.result, made)
+        array = points.object_of("container", site)
+        points.give(call.result, array)
         for source in arguments:
-            points.copy(source, points.field(made, 0))
+            points.copy(source, points.field(array, 0))
 
     def _array_from(self, site: int, call: Site, arguments: list[int]) -> None:
         points = self._points
@@ -355,10 +355,10 @@ class Library:
         self._pairs(site, call, arguments[:1], "1")
 
     def _create(self, site: int, call: Site, arguments: list[int]) -> None:
-        made = self._points.object_of("created", site)
+        obj = self._points.object_of("created", site)
         for source in arguments[:1]:
-            self._points.copy(source, self._points.prototype(made))
-        self._points.give(call.result, made)
+            self._points.copy(source, self._points.prototype(obj))
+        self._points.give(call.result, obj)
 
     def _set_prototype(self, site: int, call: Site, arguments: list[int]) -> None:
         if len(arguments) < 2:

@@ -79,25 +79,25 @@ class PointsTo(Constraints):
     def follow_calls(self) -> None:
         """Follow calls from now on. The bases of classes must be known."""
         self.calling = True
-        of_libraries = {owner: found for owner in self.bases if (found := self._library_hooks(owner))}
+        of_libraries = {owner: hooks for owner in self.bases if (hooks := self._library_hooks(owner))}
         for number in range(len(self.class_named)):
             lineage = self.lineage(number)
             if not of_libraries.keys().isdisjoint(lineage):
-                found = self.hooks[number] = tuple(hook for one in lineage for hook in of_libraries.get(one, ()))
-                self._callers_of_hooks.update(self.name(name) for hook in found for name in sorted(hook.callers))
+                hooks = self.hooks[number] = tuple(hook for base in lineage for hook in of_libraries.get(base, ()))
+                self._callers_of_hooks.update(self.name(name) for hook in hooks for name in sorted(hook.callers))
         self.start_calling()
 
     def _library_hooks(self, number: int) -> tuple[Hook, ...]:
         """The hooks of a class: its methods that base classes from libraries call."""
-        found: list[Hook] = []
+        hooks: list[Hook] = []
         for value in [value for node in self.bases[number] for value in self.values(node)]:
             module, name = value, ""
             if kind_of(value) == METHOD:
                 module, key = self.parts(value)
                 name = f".{self.text(key)}"
             if kind_of(module) == BUILTIN:
-                found += hooks_of(self._language, self.text(number_of(module)) + name)
-        return tuple(found)
+                hooks += hooks_of(self._language, self.text(number_of(module)) + name)
+        return tuple(hooks)
 
     def hooks_in(self, number: int, hooks: Iterable[Hook]) -> list[int]:
         """The names (numbers) of a class's methods that are among the hooks, ascending."""
@@ -118,21 +118,21 @@ class PointsTo(Constraints):
         """The members of `value` (a class, an instance or a module) whose names match the pattern `key`, ascending."""
         pattern = self.patterns[key]
         if value & KIND == MODULE:
-            known = set(self.exports.get(number_of(value), ()))
+            names = set(self.exports.get(number_of(value), ()))
         else:
-            known = {name for owner in self.lineage(number_of(value)) for name in self._names_of.get(owner, ())}
-        found = sorted(name for name in known if pattern.fullmatch(self.text(name)))
+            names = {name for owner in self.lineage(number_of(value)) for name in self._names_of.get(owner, ())}
+        matches = sorted(name for name in names if pattern.fullmatch(self.text(name)))
         if self.text(key) != ir.ANY_NAME:
-            return found
-        return [name for name in found if f'"{self.text(name)}"' in self.names]
+            return matches
+        return [name for name in matches if f'"{self.text(name)}"' in self.names]
 
     @cached_property
     def _names_of(self) -> dict[int, list[int]]:
         """Maps a class to the names of the members that it defines."""
-        found: dict[int, list[int]] = {}
+        names: dict[int, list[int]] = {}
         for owner, name in self.members:
-            found.setdefault(owner, []).append(name)
-        return found
+            names.setdefault(owner, []).append(name)
+        return names
 
     def keys(self, obj: int) -> list[tuple[int, int]]:
         """The members of an object, each as (key, node)."""
@@ -140,32 +140,32 @@ class PointsTo(Constraints):
 
     def field(self, obj: int, key: int) -> int:
         """The node of a member of an object; created on first use."""
-        found = self._fields.get((obj, key))
-        if found is None:
-            found = self._fields[obj, key] = self.node()
+        member = self._fields.get((obj, key))
+        if member is None:
+            member = self._fields[obj, key] = self.node()
             kind = obj & KIND
             if kind == INSTANCE:
                 for node in self._awaited.pop((obj, key), ()):
-                    self.copy(found, node)
+                    self.copy(member, node)
             elif kind == OBJECT:
                 if key == 0:
-                    self.make_room(found)
-                self._keys.setdefault(obj, []).append((key, found))
+                    self.make_room(member)
+                self._keys.setdefault(obj, []).append((key, member))
                 if obj in self._all:
-                    self.copy(found, self._all[obj])
+                    self.copy(member, self._all[obj])
             elif kind == CLASS:
                 self._of_classes.add(key)
-        return found
+        return member
 
     def everything(self, obj: int) -> int:
         """The node that stands for all fields of an object."""
-        found = self._all.get(obj)
-        if found is None:
-            found = self._all[obj] = self.node()
-            self.make_room(found)
+        whole = self._all.get(obj)
+        if whole is None:
+            whole = self._all[obj] = self.node()
+            self.make_room(whole)
             for _, node in self._keys.get(obj, ()):
-                self.copy(node, found)
-        return found
+                self.copy(node, whole)
+        return whole
 
     def _store(self, value: int, key: int, source: int) -> None:
         kind = value & KIND
@@ -186,8 +186,8 @@ class PointsTo(Constraints):
             self.give(target, self.pair(METHOD, value, key))
         elif kind == INSTANCE:
             if self.calling:
-                found = self._resolved.get((value, key))
-                self.copy(self._of_instance(value, key) if found is None else found, target)
+                member = self._resolved.get((value, key))
+                self.copy(self._of_instance(value, key) if member is None else member, target)
         elif kind == OBJECT:
             self._of_object(value, target, key, on)
         elif kind == CLASS:
@@ -215,56 +215,56 @@ class PointsTo(Constraints):
         if on and on != value:
             self._member_of(value, target, key, on, self.bind)
             return
-        found = self._resolved.get((value, key))
-        if found is None:
-            found = self._resolved[value, key] = self.node()
+        member = self._resolved.get((value, key))
+        if member is None:
+            member = self._resolved[value, key] = self.node()
             if self.is_roomy(self.field(value, key)):
-                self.make_room(found)
-            self._member_of(value, found, key, value, self.bind_new)
+                self.make_room(member)
+            self._member_of(value, member, key, value, self.bind_new)
             if key in self._methods and not self.is_plain(value):
-                self.give(found, self.pair(METHOD, value, key))
-        if self.is_roomy(found):
+                self.give(member, self.pair(METHOD, value, key))
+        if self.is_roomy(member):
             self.make_room(target)
-        self.copy(found, target)
+        self.copy(member, target)
 
     def _member_of(self, value: int, target: int, key: int, on: int, bind: Bind) -> None:
         bind(self.field(value, key), target, on)
         if self.is_plain(value) or key not in self._methods:  # an element of a list is not its method
             bind(self.field(value, 0), target, on)
-        found = self._prototypes.get(value)
-        if found is None:
+        prototype = self._prototypes.get(value)
+        if prototype is None:
             self._inherited.setdefault(value, []).append((target, key, on))
         else:
-            self.load(found, target, key, on)
+            self.load(prototype, target, key, on)
 
     def prototype(self, value: int) -> int:
         """The node of an object's prototypes (objects that are searched for members which the object lacks)."""
-        found = self._prototypes.get(value)
-        if found is None:
-            found = self._prototypes[value] = self.node()
+        node = self._prototypes.get(value)
+        if node is None:
+            node = self._prototypes[value] = self.node()
             for target, key, on in self._inherited.pop(value, ()):
-                self.load(found, target, key, on)
-        return found
+                self.load(node, target, key, on)
+        return node
 
     def _of_instance(self, value: int, key: int) -> int:
         """The node of a member of an instance. It is created once per class and name, since it is used often."""
-        found = self._resolved[value, key] = self.node()
+        member = self._resolved[value, key] = self.node()
         lineage = self.lineage(number_of(value))
         fields, awaited = self._fields, self._awaited
         for owner in lineage:
-            place = value_of(INSTANCE, owner), key
-            field = fields.get(place)
+            slot = value_of(INSTANCE, owner), key
+            field = fields.get(slot)
             if field is not None:
-                self.copy(field, found)
-            elif place in awaited:
-                awaited[place].append(found)
+                self.copy(field, member)
+            elif slot in awaited:
+                awaited[slot].append(member)
             else:
-                awaited[place] = [found]
-        self._of_lineage(lineage, found, key, value, self.bind_new)
+                awaited[slot] = [member]
+        self._of_lineage(lineage, member, key, value, self.bind_new)
         if self._is_element(key):
             for function in self._methods_of(lineage, "__getitem__"):
-                self.copy(function.result, found)
-        return found
+                self.copy(function.result, member)
+        return member
 
     def _is_element(self, key: int) -> bool:
         """Whether a key stands for an element of a container rather than for a member with a name."""
@@ -287,9 +287,9 @@ class PointsTo(Constraints):
             self._of_library(target, key, on)
         if key in self._of_classes:
             for owner in lineage:
-                found = fields.get((value_of(CLASS, owner), key))
-                if found is not None:
-                    bind(found, target, on)
+                field = fields.get((value_of(CLASS, owner), key))
+                if field is not None:
+                    bind(field, target, on)
 
     def _of_class(self, number: int, target: int, key: int, on: int) -> None:
         if not self.class_python[number] and key == self.name("prototype"):
@@ -317,20 +317,20 @@ class PointsTo(Constraints):
         thousands of modules may import each other's names.
         """
         seen: set[int] = set()
-        left = _STARS
+        budget = _STARS
         pending = [(-1, iter((file,)))]  # a module, and those whose names it takes over
         is_bound = [False]
         while pending:
             module, stars = pending[-1]
-            star = next(stars, None) if left else None
-            left -= left > 0
+            star = next(stars, None) if budget else None
+            budget -= budget > 0
             if star is None:
                 pending.pop()
                 if is_bound.pop():
                     is_bound[-1:] = [True]
                 elif module >= 0:
-                    for found in self.submodule(module, self.text(key)):
-                        self.give(target, value_of(MODULE, found))
+                    for submodule in self.submodule(module, self.text(key)):
+                        self.give(target, value_of(MODULE, submodule))
             elif star not in seen:
                 seen.add(star)
                 exports = self.exports.get(star)
@@ -369,8 +369,8 @@ class PointsTo(Constraints):
             if value & KIND == INSTANCE and on & KIND in (INSTANCE, CLASS):  # a descriptor: what its method returns
                 for getter in self._methods_of(self.lineage(number_of(value)), "__get__"):
                     self.copy(getter.result, target)
-                    for (node, _), given in zip(getter.singles, (value, on), strict=False):
-                        self.give(node, given)
+                    for (node, _), argument in zip(getter.singles, (value, on), strict=False):
+                        self.give(node, argument)
             return
         function = self.functions[number_of(value)]
         kind = on & KIND
@@ -394,8 +394,8 @@ class PointsTo(Constraints):
         lineages[number] = (number,)  # a class may be among its own bases
         pending = [(number, bases := self._bases(number), iter(bases))]
         while pending:
-            current, bases, left = pending[-1]
-            base = next((base for base in left if base not in lineages), None)
+            current, bases, rest = pending[-1]
+            base = next((base for base in rest if base not in lineages), None)
             if base is not None:
                 lineages[base] = (base,)
                 pending.append((base, of_base := self._bases(base), iter(of_base)))
@@ -408,8 +408,8 @@ class PointsTo(Constraints):
 
     def _bases(self, number: int) -> list[int]:
         """The bases of a class, each once."""
-        held = [value for node in self.bases.get(number, ()) for value in sorted(self.values(node))]
-        return list(dict.fromkeys(number_of(value) for value in held if kind_of(value) == CLASS))
+        values = [value for node in self.bases.get(number, ()) for value in sorted(self.values(node))]
+        return list(dict.fromkeys(number_of(value) for value in values if kind_of(value) == CLASS))
 
     def lineage_of(self, obj: int, after: int) -> tuple[int, ...]:
         """The classes after the class `after` in an object's lineage (its class and bases, in search order)."""
