@@ -90,11 +90,11 @@ def up_to_date(root: Path, names: Sequence[str], manifest: Manifest, table: File
         return True
     if _other_settings(manifest, walked.options) or _other_rules(table, walked.result):
         return False  # the tree may be the same, but a branch can have files that now count, or no longer count
-    known = stored_tips(manifest)
-    wanted = _other_branches(root, names, known)
-    if [tip.name for tip in known] == wanted and same_tips(root, wanted, known):
+    old_tips = stored_tips(manifest)
+    others = _other_branches(root, names, old_tips)
+    if [tip.name for tip in old_tips] == others and same_tips(root, others, old_tips):
         return True
-    return [tip for tip in resolve(root, names) if not _is_here(root, tip)] == known
+    return [tip for tip in resolve(root, names) if not _is_here(root, tip)] == old_tips
 
 
 class WalkedFiles(NamedTuple):
@@ -111,13 +111,13 @@ def _other_settings(manifest: Manifest, options: WalkOptions) -> bool:
 
 def _other_rules(table: FileTable, walked: WalkResult) -> bool:
     """Whether an ignore file (such as .gitignore) has changed since the index was built."""
-    known = {name: mtime_ns for name, mtime_ns in table.folders() if name.rpartition("/")[2] in IGNORE_FILES}
-    return known != dict(walked.rules)
+    old_rules = {name: mtime_ns for name, mtime_ns in table.folders() if name.rpartition("/")[2] in IGNORE_FILES}
+    return old_rules != dict(walked.rules)
 
 
-def _other_branches(root: Path, names: Sequence[str], known: Sequence[Tip]) -> list[str]:
+def _other_branches(root: Path, names: Sequence[str], old_tips: Sequence[Tip]) -> list[str]:
     """The branch names without the checked-out branch; stored tips tell whether a name stands for that branch."""
-    here = {tip.name for tip in known if _is_here(root, tip)}
+    here = {tip.name for tip in old_tips if _is_here(root, tip)}
     _, branch = head(root)
     return [name for name in names if name not in here and name != branch]
 
@@ -158,14 +158,14 @@ def build_branches(
     """
     root = Path(context.place.root)
     tips = [tip for tip in resolve(root, names) if not _is_here(root, tip)] if names else []
-    found = BuiltBranches(tips=tips)
+    result = BuiltBranches(tips=tips)
     if any(not tip.problem for tip in tips):
         try:
             with _BranchBuilder(context, generation, previous) as builder:
-                builder.build(found)
+                builder.build(result)
         except GitTrouble as error:  # somebody removed the repository since
-            found.tips = [tip._replace(commit="", problem=str(error)) for tip in found.tips]
-    return found
+            result.tips = [tip._replace(commit="", problem=str(error)) for tip in result.tips]
+    return result
 
 
 class _BranchBuilder:
@@ -212,50 +212,50 @@ class _BranchBuilder:
         if _other_rules(previous.table, self._context.tree.walked):
             return None
         change = previous.change
-        found = {item.path for item in (*change.gone, *change.replaced)} | {item.path for item in change.dirty}
+        changed = {item.path for item in (*change.gone, *change.replaced)} | {item.path for item in change.dirty}
         skipped = {item.path for item in previous.table.skipped()}
-        return found | generation.fresh | (skipped ^ {item.path for item in self._context.tree.walked.skipped})
+        return changed | generation.fresh | (skipped ^ {item.path for item in self._context.tree.walked.skipped})
 
-    def build(self, found: BuiltBranches) -> None:
+    def build(self, result: BuiltBranches) -> None:
         self._context.run.report("branches", 0, 0)
         states: dict[str, Mapping[str, State]] = {}
-        for i, tip in enumerate(found.tips):
+        for i, tip in enumerate(result.tips):
             if not tip.problem:
                 try:
                     states[tip.name] = self._states(tip)
                 except GitTrouble as error:
-                    found.tips[i] = tip._replace(commit="", problem=str(error))
-        known = self._old.versions() if self._old is not None else {}
+                    result.tips[i] = tip._replace(commit="", problem=str(error))
+        numbers = self._old.versions() if self._old is not None else {}
         try:
-            sizes = self._sizes(found, states, known)
-            self._write(found, states, known, sizes)
+            sizes = self._sizes(result, states, numbers)
+            self._write(result, states, numbers, sizes)
         except GitTrouble as error:
-            self._give_up(found, states, lambda version: version not in known, str(error))
-            self._write(found, states, known, {})
+            self._give_up(result, states, lambda version: version not in numbers, str(error))
+            self._write(result, states, numbers, {})
 
     def _write(
         self,
-        found: BuiltBranches,
+        result: BuiltBranches,
         states: Mapping[str, Mapping[str, State]],
-        known: Mapping[Version, int],
+        numbers: Mapping[Version, int],
         sizes: Mapping[str, int],
     ) -> None:
-        tips = [tip for tip in found.tips if not tip.problem]
+        tips = [tip for tip in result.tips if not tip.problem]
         if not tips:
             return
         differing: Sequence[Mapping[str, State]] = [states[tip.name] for tip in tips]
-        wanted = sorted({version for paths in differing for version in _versions(paths)})
-        fresh = [version for version in wanted if version not in known]
+        versions = sorted({version for paths in differing for version in _versions(paths)})
+        fresh = [version for version in versions if version not in numbers]
         if fresh or self._is_other(tips, differing):
             path = self._context.folder / "branches.sqlite"
             path.unlink(missing_ok=True)
             with closing(self._extract_contents(fresh, sizes)) as extracted:
-                contents = merge(self._stored_contents(wanted, known), extracted, key=itemgetter(0))
+                contents = merge(self._stored_contents(versions, numbers), extracted, key=itemgetter(0))
                 differing = write_branches(path, tips, differing, contents)
             if self._is_other(tips, differing):
-                found.shard = path
-        found.shard = found.shard or self._shard
-        found.files = {tip.name: len(paths) for tip, paths in zip(tips, differing, strict=True)}
+                result.shard = path
+        result.shard = result.shard or self._shard
+        result.files = {tip.name: len(paths) for tip, paths in zip(tips, differing, strict=True)}
 
     def _is_other(self, tips: Sequence[Tip], differing: Sequence[Mapping[str, State]]) -> bool:
         """Whether the shard of the previous generation is out of date."""
@@ -270,10 +270,10 @@ class _BranchBuilder:
             there = self._repository.tree(tip.commit)
             judged = {path: self._state(path, there.get(path)) for path in sorted(self._here.union(there))}
         else:
-            listed = sorted(again)
-            there = self._repository.tree(tip.commit, listed) if listed else {}
+            paths = sorted(again)
+            there = self._repository.tree(tip.commit, paths) if paths else {}
             judged = dict(self._old_states[tip.name][1])
-            judged |= {path: self._state(path, there.get(path)) for path in listed}
+            judged |= {path: self._state(path, there.get(path)) for path in paths}
         return {path: state for path, state in judged.items() if state is not None}
 
     def _again_on(self, tip: Tip) -> set[str] | None:
@@ -310,34 +310,34 @@ class _BranchBuilder:
     # --- contents ------------------------------------------------------------------------------------------------
 
     def _sizes(
-        self, found: BuiltBranches, states: Mapping[str, Mapping[str, State]], known: Mapping[Version, int]
+        self, result: BuiltBranches, states: Mapping[str, Mapping[str, State]], numbers: Mapping[Version, int]
     ) -> dict[str, int]:
         """Maps each blob that must be read to its size; leaves out branches of which a blob is missing in the clone."""
-        wanted = {version for paths in states.values() for version in _versions(paths) if version not in known}
-        sizes = self._repository.sizes(sorted({version.oid for version in wanted})) if wanted else {}
-        lost = {version for version in wanted if version.oid not in sizes}
-        self._give_up(found, states, lost.__contains__, "its files are not all in this clone")
+        versions = {version for paths in states.values() for version in _versions(paths) if version not in numbers}
+        sizes = self._repository.sizes(sorted({version.oid for version in versions})) if versions else {}
+        lost = {version for version in versions if version.oid not in sizes}
+        self._give_up(result, states, lost.__contains__, "its files are not all in this clone")
         return sizes
 
     @staticmethod
     def _give_up(
-        found: BuiltBranches,
+        result: BuiltBranches,
         states: Mapping[str, Mapping[str, State]],
         is_lost: Callable[[Version], bool],
         why: str,
     ) -> None:
         """Leave out each branch with an unreadable file, as the file's definitions would seem to be missing on it."""
-        for i, tip in enumerate(found.tips):
+        for i, tip in enumerate(result.tips):
             if any(map(is_lost, _versions(states.get(tip.name, {})))):
-                found.tips[i] = tip._replace(commit="", problem=why)
+                result.tips[i] = tip._replace(commit="", problem=why)
 
     def _stored_contents(
-        self, wanted: Sequence[Version], known: Mapping[Version, int]
+        self, versions: Sequence[Version], numbers: Mapping[Version, int]
     ) -> Iterator[tuple[Version, Content]]:
         if self._old is not None:
-            for version in wanted:
-                if version in known:
-                    yield version, self._old.content(known[version])
+            for version in versions:
+                if version in numbers:
+                    yield version, self._old.content(numbers[version])
 
     def _extract_contents(
         self, fresh: Sequence[Version], sizes: Mapping[str, int]
@@ -348,8 +348,8 @@ class _BranchBuilder:
             if (size := sizes.get(version.oid, self._walk.max_file_bytes + 1)) <= self._walk.max_file_bytes
         ]
         done = 0
-        place, jobs = self._context.place, self._context.run.options.jobs
-        with closing(process(place, tasks, jobs, self._load)) as batches:
+        workplace, jobs = self._context.place, self._context.run.options.jobs
+        with closing(process(workplace, tasks, jobs, self._load)) as batches:
             for batch in batches:
                 for item in batch:
                     if not item.skip and not item.limit:  # a file that is known in part cannot be compared

@@ -85,7 +85,7 @@ def settled_mtime(mtime_ns: int, walked_ns: int) -> int:
 
 def compare(
     root: str,
-    known: Iterable[FileState],
+    old_files: Iterable[FileState],
     files: Sequence[FileEntry],
     walked_ns: int,
     only: Sequence[str] | None = None,
@@ -96,18 +96,18 @@ def compare(
 
     Args:
         root: The root of the tree.
-        known: The files of the index.
+        old_files: The files of the index.
         files: The files that the walk found.
         walked_ns: When the walk began, by the wall clock.
         only: Paths of files and folders to compare; files elsewhere count as unchanged. "" is the root, None means all.
         settling: Whether a file also counts as touched if its time could not be stored before, and can be now.
     """
     change = Change()
-    named = None if only is None else frozenset(only)
-    before = {item.path: item for item in known}
+    scope = None if only is None else frozenset(only)
+    before = {item.path: item for item in old_files}
     for entry in files:
         item = before.pop(entry.path, None)
-        if named is not None and not _among(entry.path, named):
+        if scope is not None and not _among(entry.path, scope):
             change.same += [item] if item is not None else []
         elif item is None:
             change.dirty.append(entry)
@@ -116,7 +116,7 @@ def compare(
         else:
             _look_inside(root, item, entry, walked_ns, change, settling=settling)
     for item in before.values():
-        if named is not None and not _among(item.path, named):
+        if scope is not None and not _among(item.path, scope):
             change.same.append(item)
         else:
             change.gone.append(item)
@@ -139,9 +139,9 @@ def _look_inside(
     change.replaced.append(item)
 
 
-def _among(path: str, named: frozenset[str]) -> bool:
-    """Whether `named` contains a path or one of its parent folders."""
-    while path not in named:
+def _among(path: str, scope: frozenset[str]) -> bool:
+    """Whether `scope` contains a path or one of its parent folders."""
+    while path not in scope:
         if not path:
             return False
         path = path.rpartition("/")[0]

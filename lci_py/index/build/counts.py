@@ -20,10 +20,12 @@ def stored_files(shard: Path, numbers: Sequence[int]) -> list[tuple[int, str, st
     """(number, path, digest, exceeded limit or "") of the files of a segment that have one of the `numbers`."""
     if not numbers:
         return []
-    wanted = set(numbers)
+    number_set = set(numbers)
     with closing(SqliteFile(shard)) as db:
         return [
-            tuple(row) for row in db.execute("SELECT id, path, sha, limited FROM files ORDER BY id") if row[0] in wanted
+            tuple(row)
+            for row in db.execute("SELECT id, path, sha, limited FROM files ORDER BY id")
+            if row[0] in number_set
         ]
 
 
@@ -36,10 +38,10 @@ class FileCounts:
     errors: Counter[str] = field(default_factory=Counter)  # files with syntax errors, by language
 
     def add(self, record: FileRecord) -> None:
-        found = record.extract
-        self.languages[found.language] += 1
-        self.kinds.update(symbol.kind for symbol in found.symbols)
-        self.errors[found.language] += bool(found.has_errors)
+        extract = record.extract
+        self.languages[extract.language] += 1
+        self.kinds.update(symbol.kind for symbol in extract.symbols)
+        self.errors[extract.language] += bool(extract.has_errors)
 
     def add_stored(self, shard: Path, files: Sequence[int], sign: int = 1) -> None:
         """Add the files with these numbers in a segment; subtract them if `sign` is -1."""

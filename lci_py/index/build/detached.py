@@ -82,10 +82,10 @@ def _published_inode(index_dir: Path) -> int | None:
 
 def _error_from(message: dict[str, Any]) -> LciError:
     """Make the error that the child process raised, from its message."""
-    made = LciError(message.pop("message"), hint=message.pop("hint"))
-    made.code, made.exit_code = message.pop("code"), message.pop("exit_code")
-    made.details = message
-    return made
+    error = LciError(message.pop("message"), hint=message.pop("hint"))
+    error.code, error.exit_code = message.pop("code"), message.pop("exit_code")
+    error.details = message
+    return error
 
 
 # --- in the process -----------------------------------------------------------------------------------------------

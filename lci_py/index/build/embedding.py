@@ -147,16 +147,16 @@ def embed_texts(
         if not waiting:
             return
         report("embed", number, total)
-        found = encoder.encode_chunks([text for text, _ in waiting.values()])
-        for vector, (key, (_, places)) in zip(found, waiting.items(), strict=True):
+        new_vectors = encoder.encode_chunks([text for text, _ in waiting.values()])
+        for vector, (key, (_, places)) in zip(new_vectors, waiting.items(), strict=True):
             vectors[places] = vector
             done[key] = places[0]
-        cache.put(dict(zip(waiting, (vector.astype("<f4").tobytes() for vector in found), strict=True)))
+        cache.put(dict(zip(waiting, (vector.astype("<f4").tobytes() for vector in new_vectors), strict=True)))
         waiting.clear()
 
-    for some, known in _looked_up(rows, encoder.sha256, cache):
+    for some, cached in _looked_up(rows, encoder.sha256, cache):
         for text, key in some:
-            vector = vectors[done[key]] if key in done else _vector(known.get(key), size)
+            vector = vectors[done[key]] if key in done else _vector(cached.get(key), size)
             if vector is None:
                 waiting.setdefault(key, (text, []))[1].append(number)
             else:

@@ -76,7 +76,7 @@ class GenerationBuilder:
         self._records: list[FileRecord] = []  # of all files, when that is done
         self._cache = Cache(context.place.index_dir, context.place.secret, write=True)
         self._generation = Generation()
-        self._most = self._options.segment_chunks
+        self._max_chunks = self._options.segment_chunks
         self._kept: list[SegmentState] = []
         self._skipped: list[FileState] = []
         #: Files of merged segments, by path: the file, its segment and its number there.
@@ -110,17 +110,17 @@ class GenerationBuilder:
         """Build a generation from the previous generation and the changes since then."""
         manifest, change = previous.manifest, previous.change
         self._generation.counts = FileCounts.stored(manifest.counts)
-        known = [*change.same, *change.touched]
-        segments = segment_states(manifest, self._context.place.index_dir, known, previous.table.arrays)
+        unchanged = [*change.same, *change.touched]
+        segments = segment_states(manifest, self._context.place.index_dir, unchanged, previous.table.arrays)
         lost = [*change.replaced, *change.gone]
         for state, numbers in _by_segment(segments, [item.slot for item in lost if item.slot >= 0]):
             self._generation.counts.add_stored(state.symbols, numbers, -1)
         self._generation.removed_files = sum(item.slot >= 0 for item in change.gone)
-        self._skipped = [item for item in known if item.slot < 0]
+        self._skipped = [item for item in unchanged if item.slot < 0]
         chunks_per_byte = manifest.counts["chunks"] / max(1, manifest.counts["bytes_read"])
         coming = sum(1 + int(entry.size * chunks_per_byte) for entry in change.dirty)
-        self._most = max(self._most, manifest.counts["chunks"] // MOST_SEGMENTS)
-        merged = to_merge(segments, coming, self._most)
+        self._max_chunks = max(self._max_chunks, manifest.counts["chunks"] // MOST_SEGMENTS)
+        merged = to_merge(segments, coming, self._max_chunks)
         self._kept = [state for state in segments if state not in merged and state.living]
         self._moved = {
             item.path: (item, state, i) for state in merged for i, item in enumerate(state.files) if item is not None
@@ -181,12 +181,12 @@ class GenerationBuilder:
         A file keeps what its first stage extracted if it has changed since, or can no longer be parsed.
         """
         numbers = {record.path: number for number, record in enumerate(self._waiting)}
-        for done in chain.from_iterable(batches):
-            number = numbers.get(done.entry.path)
-            if number is None or not done.body or done.sha != self._waiting[number].sha:
+        for result in chain.from_iterable(batches):
+            number = numbers.get(result.entry.path)
+            if number is None or not result.body or result.sha != self._waiting[number].sha:
                 continue
             first = self._waiting[number]
-            record = decode(done.body, FileStat(first.path, first.size, first.mtime_ns, first.sha))
+            record = decode(result.body, FileStat(first.path, first.size, first.mtime_ns, first.sha))
             whole = record.digests == first.digests and record.extract.symbols == first.extract.symbols
             if not whole:  # its worker has died, and so it is only text now
                 record = replace(first, extract=replace(first.extract, limit=record.limit))
@@ -231,23 +231,23 @@ class GenerationBuilder:
         embedding = None
         if not self._options.defer_dense:
             embedding = Embedding(context.encoder, self._cache, self._number, self._tree.compact)
-        writer = SegmentWriter(context.folder, embedding, self._report, self._most)
-        done = kept = cost = 0
+        writer = SegmentWriter(context.folder, embedding, self._report, self._max_chunks)
+        done = kept_files = cost = 0
         whole_cost = sum(task.entry.size + _PER_FILE for task in tasks)
         if context.place.texts:
             self._report(SLOW_MODEL, 0, 0)
         self._report("parse", 0, len(tasks))
 
         def keep(batch: list[Done]) -> None:
-            nonlocal kept
-            kept += len(batch) if self._keep(batch) else 0
-            self._report(KEPT, kept, len(tasks))
+            nonlocal kept_files
+            kept_files += len(batch) if self._keep(batch) else 0
+            self._report(KEPT, kept_files, len(tasks))
 
         # A new index has no records to look up.
         looks_up = bool(context.place.shared) or not self._cache.has_none("records")
-        place = replace(context.place, use_cache=context.place.use_cache and looks_up, staged=self._staged)
+        workplace = replace(context.place, use_cache=context.place.use_cache and looks_up, staged=self._staged)
         early, prepare = context.early, writer.prepare
-        self._batches = process(place, tasks, self._options.jobs, keep=keep, early=early, meanwhile=prepare)
+        self._batches = process(workplace, tasks, self._options.jobs, keep=keep, early=early, meanwhile=prepare)
         while done < len(tasks):
             batch = next(self._batches)
             for item in batch:
@@ -274,37 +274,37 @@ class GenerationBuilder:
         }
         return self._cache.put("records", new, self._number)
 
-    def _take(self, done: Done, writer: SegmentWriter) -> None:
-        entry = done.entry
+    def _take(self, result: Done, writer: SegmentWriter) -> None:
+        entry = result.entry
         moved = self._moved.get(entry.path)
-        if moved is not None and done.sha == moved[0].sha and done.body:
+        if moved is not None and result.sha == moved[0].sha and result.body:
             self._generation.reused_files += 1
-            self._add(done, moved[0], writer)
+            self._add(result, moved[0], writer)
             return
         if moved is not None:  # the file has changed since it was compared
             self._generation.counts.add_stored(moved[1].symbols, [moved[2]], -1)
         settled = settled_ns(entry, self._tree.walked_ns)
-        known = FileState(
-            entry.path, entry.size, settled, entry.ctime_ns, done.sha, -1, done.skip, done.key or bytes(16)
+        file_state = FileState(
+            entry.path, entry.size, settled, entry.ctime_ns, result.sha, -1, result.skip, result.key or bytes(16)
         )
-        if done.skip:
-            self._skipped.append(known)
+        if result.skip:
+            self._skipped.append(file_state)
             return
         self._generation.fresh.add(entry.path)
-        if done.body:
-            self._generation.reused_files += done.cached
-            self._generation.parsed_files += not done.cached
-            self._generation.counts.add(self._add(done, known, writer))
+        if result.body:
+            self._generation.reused_files += result.cached
+            self._generation.parsed_files += not result.cached
+            self._generation.counts.add(self._add(result, file_state, writer))
         else:
-            state, number, limit = self._dead[entry.path][done.sha]
-            state.files[number] = replace(known, reason=limit)
+            state, number, limit = self._dead[entry.path][result.sha]
+            state.files[number] = replace(file_state, reason=limit)
             self._generation.reused_files += 1
             self._generation.counts.add_stored(state.symbols, [number])
 
-    def _add(self, done: Done, known: FileState, writer: SegmentWriter) -> FileRecord:
-        record = decode(done.body, FileStat(known.path, known.size, known.mtime_ns, known.sha))
+    def _add(self, result: Done, state: FileState, writer: SegmentWriter) -> FileRecord:
+        record = decode(result.body, FileStat(state.path, state.size, state.mtime_ns, state.sha))
         segments = len(writer.segments)
-        writer.add(record, replace(known, reason=record.limit))
+        writer.add(record, replace(state, reason=record.limit))
         if self._links_anew:
             # A full segment needs the records before this one no more; a second stage does.
             if len(writer.segments) > segments and not self._staged:
@@ -331,10 +331,10 @@ class GenerationBuilder:
 
 
 def _by_segment(segments: Sequence[SegmentState], slots: Iterable[int]) -> Iterator[tuple[SegmentState, list[int]]]:
-    found: dict[int, list[int]] = {}
+    numbers_of: dict[int, list[int]] = {}
     for slot in slots:
         state, number = locate(segments, slot)
-        found.setdefault(id(state), []).append(number)
+        numbers_of.setdefault(id(state), []).append(number)
     for state in segments:
-        if numbers := found.get(id(state)):
+        if numbers := numbers_of.get(id(state)):
             yield state, numbers

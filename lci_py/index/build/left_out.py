@@ -55,6 +55,6 @@ def _by_rules(root: Path, walk_options: WalkOptions) -> str:
     """The ignore rules that exclude most files, as a part of a sentence."""
     rules = TreeRules(root, walk_options)
     skipped = (skip.path for skip in walk(root, walk_options).skipped if skip.reason == "ignored")
-    found = Counter(str(rule) for path in skipped if (rule := rules.rule(path)) is not None).most_common()
-    more = f" and {len(found) - _RULES:,} more" if len(found) > _RULES else ""
-    return f" by {', '.join(text for text, _ in found[:_RULES])}{more}" if found else ""
+    counts = Counter(str(rule) for path in skipped if (rule := rules.rule(path)) is not None).most_common()
+    more = f" and {len(counts) - _RULES:,} more" if len(counts) > _RULES else ""
+    return f" by {', '.join(text for text, _ in counts[:_RULES])}{more}" if counts else ""

@@ -55,9 +55,9 @@ class SegmentState:
 
 
 def segment_states(
-    manifest: Manifest, index_dir: Path, known: Iterable[FileState], arrays: Arrays
+    manifest: Manifest, index_dir: Path, files: Iterable[FileState], arrays: Arrays
 ) -> list[SegmentState]:
-    """The state of each segment of a published generation; `known` are the files in its table."""
+    """The state of each segment of a published generation; `files` are the files in its table."""
     sizes = {kind: arrays.view(f"{kind}_sizes", "i4") for kind in ROWS}
     segments, starts = [], []
     start = 0
@@ -70,12 +70,12 @@ def segment_states(
         segments.append(SegmentState(segment, [None] * (stop - start), own, path))
         starts.append(start)
         start = stop
-    for item in known:
+    for item in files:
         if item.slot >= start:
             raise DamagedIndexError("a file lies outside all segments")
         if item.slot >= 0:
-            place = bisect_right(starts, item.slot) - 1
-            segments[place].files[item.slot - starts[place]] = item
+            segment_index = bisect_right(starts, item.slot) - 1
+            segments[segment_index].files[item.slot - starts[segment_index]] = item
     return segments
 
 
@@ -88,13 +88,13 @@ def locate(segments: Sequence[SegmentState], slot: int) -> tuple[SegmentState, i
     raise IndexError(slot)
 
 
-def to_merge(segments: Sequence[SegmentState], fresh_chunks: int, most: int) -> list[SegmentState]:
+def to_merge(segments: Sequence[SegmentState], fresh_chunks: int, max_chunks: int) -> list[SegmentState]:
     """Choose the segments to merge: their living files are written again, into the new segment.
 
     Args:
         segments: The segments of the last generation.
         fresh_chunks: The number of chunks of changed files, which are in the new segment in any case.
-        most: The maximum number of chunks per segment.
+        max_chunks: The maximum number of chunks per segment.
     """
     chosen = [state for state in segments if "dense" not in state.segment.shards]  # not embedded yet
     total = fresh_chunks + sum(state.living_chunks for state in chosen)
@@ -108,7 +108,7 @@ def to_merge(segments: Sequence[SegmentState], fresh_chunks: int, most: int) -> 
         if not chunks and not state.living:
             continue  # nothing to keep of it
         worth = chunks <= max(_SMALL_CHUNKS, _GROWTH * total) or dead > chunks
-        if total and worth and total + chunks <= most:
+        if total and worth and total + chunks <= max_chunks:
             chosen.append(state)
             total += chunks
     return chosen
@@ -118,10 +118,10 @@ def table_arrays(segments: Sequence[SegmentState]) -> dict[str, NDArray[Any]]:
     """Arrays on the segments, for the files shard: row counts of each file, and the numbering if it is not trivial."""
     import numpy as np
 
-    found: dict[str, NDArray[Any]] = {
+    table: dict[str, NDArray[Any]] = {
         f"{kind}_sizes": np.array([n for state in segments for n in state.sizes[kind]], np.int32) for kind in ROWS
     }
     whole = len(segments) == 1 and None not in segments[0].files
     if not whole and segments:
-        found |= number_slots([[item.path if item is not None else None for item in state.files] for state in segments])
-    return found
+        table |= number_slots([[item.path if item is not None else None for item in state.files] for state in segments])
+    return table

@@ -57,8 +57,8 @@ def _relink_graph(context: BuildContext, generation: Generation, previous: Previ
 
 
 def _tables(
-    stack: ExitStack, shards: Sequence[Path], numbering: Numbering, known: Mapping[Path, FileRows]
+    stack: ExitStack, shards: Sequence[Path], numbering: Numbering, file_rows: Mapping[Path, FileRows]
 ) -> SqlTables:
-    """The linker's look-up tables of a generation; `known` maps some of its shards to their files, to save reading."""
-    rows = {segment: known[shard] for segment, shard in enumerate(shards) if shard in known}
+    """The linker's look-up tables of a generation; `file_rows` has the files of some shards, to save reading."""
+    rows = {segment: file_rows[shard] for segment, shard in enumerate(shards) if shard in file_rows}
     return SqlTables([stack.enter_context(closing(SqliteFile(shard))).db for shard in shards], numbering, rows)

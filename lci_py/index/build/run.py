@@ -183,13 +183,13 @@ def _previous(run: Run, tree: Tree, latest: Manifest | None) -> PreviousGenerati
     return PreviousGeneration(latest, table, change)
 
 
-def _fits(run: Run, found: Manifest) -> bool:
+def _fits(run: Run, manifest: Manifest) -> bool:
     """Whether a generation is complete, and was made with the present program, model and settings."""
-    if not found.is_complete and run.options.graph:
+    if not manifest.is_complete and run.options.graph:
         return False
-    if found.program != _program() or found.model.get("sha256") != run.model.sha256:
+    if manifest.program != _program() or manifest.model.get("sha256") != run.model.sha256:
         return False
-    return all(found.settings.get(name) == value for name, value in _lasting(run.options).items())
+    return all(manifest.settings.get(name) == value for name, value in _lasting(run.options).items())
 
 
 def _is_current(run: Run, tree: Tree, previous: PreviousGeneration) -> bool:
@@ -250,7 +250,7 @@ def _publish(
 
     options, model = run.options, run.model
     encoder = lru_cache(maxsize=1)(partial(open_encoder, model, threads=max(1, options.jobs)))
-    place = Workplace(
+    workplace = Workplace(
         str(run.root),
         run.index_dir,
         cache_secret(),
@@ -261,7 +261,7 @@ def _publish(
         shared=() if options.full else shared_caches(run.root, run.index_dir),
     )
     early = options.early if previous is None else None
-    context = BuildContext(run, tree, place, folder, _watched_paths(run, tree, previous), encoder, early)
+    context = BuildContext(run, tree, workplace, folder, _watched_paths(run, tree, previous), encoder, early)
     number = latest.generation + 1 if latest else 1
     with GenerationBuilder(context, number) as builder:
         staged = options.staged and options.graph and latest is None
@@ -372,9 +372,9 @@ def _with_head(run: Run, manifest: Manifest) -> Manifest:
 
 def _has_debris(index_dir: Path, manifest: Manifest) -> bool:
     """Whether there are files to delete: files of a killed run, or old shards that a reader was using."""
-    named = {shard.name for _, shard in manifest.all_shards()}
+    current = {shard.name for _, shard in manifest.all_shards()}
     return any(
-        name.startswith(STAGING) or name == JOURNAL or (name not in named and SHARD_NAME.fullmatch(name))
+        name.startswith(STAGING) or name == JOURNAL or (name not in current and SHARD_NAME.fullmatch(name))
         for name in os.listdir(index_dir)
     )
 
@@ -386,11 +386,11 @@ def walk_around(
     index_dir: Path,
     root: Path,
     options: WalkOptions,
-    most: tuple[int, int] | None = None,
+    limits: tuple[int, int] | None = None,
     report: Callable[[int], None] | None = None,
 ) -> WalkResult:
     """Walk the tree, but leave out the index folder, whatever its name (it need not be `.lci`)."""
-    walked = walk(root, options, most, report)
+    walked = walk(root, options, limits, report)
     try:
         prefix = index_dir.resolve().relative_to(root.resolve()).as_posix() + "/"
     except ValueError:

@@ -37,9 +37,9 @@ class Embedding:
 
     def get(self, keys: list[bytes], /) -> dict[bytes, bytes]:
         """Maps each key that is in the cache to its vector, as bytes."""
-        found = self.cache.get("vectors", keys)
-        self.cache.touch("vectors", found, self.generation)
-        return found
+        vectors = self.cache.get("vectors", keys)
+        self.cache.touch("vectors", vectors, self.generation)
+        return vectors
 
     def put(self, items: Mapping[bytes, bytes], /) -> None:
         """Cache new vectors."""
@@ -50,15 +50,15 @@ class Embedding:
 class SegmentWriter:
     """Takes the records of files in the order of their paths, and writes a segment whenever it has enough chunks."""
 
-    def __init__(self, folder: Path, embedding: Embedding | None, report: Progress, most: int) -> None:
-        """Write shards into `folder`. `report` is called with each stage; a segment has at most `most` chunks.
+    def __init__(self, folder: Path, embedding: Embedding | None, report: Progress, max_chunks: int) -> None:
+        """Write shards into `folder`. `report` is called with each stage; a segment has at most `max_chunks` chunks.
         Without `embedding`, a later run embeds the chunks.
         """
         self.segments: list[SegmentState] = []
         self._folder = folder
         self._embedding = embedding
         self._report = report
-        self._most = most
+        self._max_chunks = max_chunks
         self._files: list[tuple[FileRecord, FileState]] = []
         self._numbered: NumberedWords | None = None  # of these files
         self._chunks = 0
@@ -90,11 +90,11 @@ class SegmentWriter:
             load_builtin()
         _ = self._words
 
-    def add(self, record: FileRecord, known: FileState) -> None:
-        """Add a file: what was extracted from it (`record`), and its entry in the table of files (`known`)."""
-        if self._files and self._chunks + len(record.extract.chunks) > self._most:
+    def add(self, record: FileRecord, state: FileState) -> None:
+        """Add a file: what was extracted from it (`record`), and its entry in the table of files (`state`)."""
+        if self._files and self._chunks + len(record.extract.chunks) > self._max_chunks:
             self.flush()
-        self._files.append((record, known))
+        self._files.append((record, state))
         self._words.add(record.words)
         self._chunks += len(record.extract.chunks)
 
@@ -129,5 +129,5 @@ class SegmentWriter:
         draft = Draft({kind: counts[kind] for kind in COUNTED}, shards)
         beyond = len(self.segments) - MOST_SEGMENTS // 2
         if beyond >= 0 and not beyond % 4:
-            self._most *= 2
-        self.segments.append(SegmentState(draft, [known for _, known in files], sizes, shards["symbols"]))
+            self._max_chunks *= 2
+        self.segments.append(SegmentState(draft, [state for _, state in files], sizes, shards["symbols"]))

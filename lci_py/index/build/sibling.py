@@ -45,19 +45,19 @@ def taken_over(
     Returns:
         The root of the other work tree, and the generation to start from; (None, None) if there is none.
     """
-    for other, place, manifest in _candidates(root, index_dir):
+    for other, other_dir, manifest in _candidates(root, index_dir):
         if not fits(manifest):
             continue
         try:
-            with closing(OpenIndex(place)) as source:
+            with closing(OpenIndex(other_dir)) as source:
                 if not fits(source.manifest):  # published since
                     continue
                 copy = copy_shards(source, _ROLES, index_dir, folder)
-            found = compared(copy)
+            previous = compared(copy)
         except (IndexError_, KeyError):
             continue
-        if found is not None and _mostly_same(found):
-            return str(other), found
+        if previous is not None and _mostly_same(previous):
+            return str(other), previous
     return None, None
 
 
@@ -65,12 +65,12 @@ def shared_caches(root: Path, index_dir: Path) -> tuple[Path, ...]:
     """The index folders of other work trees that have a cache of extractions; in a workspace, for each repository."""
     if is_workspace(root):
         folders = {name: Path(folder, index_dir.name) for name, folder in members(root).items()}
-        own = {name: place for name, place in folders.items() if os.path.realpath(place) == str(place)}
-        return tuple(root / name / place.name for name, place in own.items() if (place / FILE).is_file())
+        own = {name: cache_dir for name, cache_dir in folders.items() if os.path.realpath(cache_dir) == str(cache_dir)}
+        return tuple(root / name / cache_dir.name for name, cache_dir in own.items() if (cache_dir / FILE).is_file())
     if root_setting(root, index_dir):
         return ()
-    found = (place for _, place in _places(root, index_dir) if (place / FILE).is_file())
-    return tuple(islice(found, _MOST_CACHES))
+    caches = (cache_dir for _, cache_dir in _other_indexes(root, index_dir) if (cache_dir / FILE).is_file())
+    return tuple(islice(caches, _MOST_CACHES))
 
 
 def _candidates(root: Path, index_dir: Path) -> list[tuple[Path, Path, Manifest]]:
@@ -78,25 +78,29 @@ def _candidates(root: Path, index_dir: Path) -> list[tuple[Path, Path, Manifest]
     if root_setting(root, index_dir):
         return []  # nobody knows where the indexes of the other work trees are
     commit, _ = head(root)
-    found = [(other, place, manifest) for other, place in _places(root, index_dir) if (manifest := _manifest(place))]
-    found.sort(key=lambda item: item[2].built_at, reverse=True)
-    return sorted(found, key=lambda item: item[2].commit != commit)
+    candidates = [
+        (other, other_dir, manifest)
+        for other, other_dir in _other_indexes(root, index_dir)
+        if (manifest := _manifest(other_dir))
+    ]
+    candidates.sort(key=lambda item: item[2].built_at, reverse=True)
+    return sorted(candidates, key=lambda item: item[2].commit != commit)
 
 
-def _places(root: Path, index_dir: Path) -> Iterator[tuple[Path, Path]]:
+def _other_indexes(root: Path, index_dir: Path) -> Iterator[tuple[Path, Path]]:
     """(the folder that corresponds to `root`, its index folder) for every other work tree."""
     top, resolved = git_root(root), root.resolve()
     if top is None:
         return
     for tree in other_worktrees(root):
         other = tree / resolved.relative_to(top)
-        place = other / index_dir.name
+        other_dir = other / index_dir.name
         try:
-            inside = os.path.realpath(place) == str(place)  # no link leads out of the work tree
+            inside = os.path.realpath(other_dir) == str(other_dir)  # no link leads out of the work tree
         except (OSError, ValueError):
             continue
-        if inside and os.path.isdir(place):
-            yield other, place
+        if inside and os.path.isdir(other_dir):
+            yield other, other_dir
 
 
 def _manifest(index_dir: Path) -> Manifest | None:
@@ -106,9 +110,9 @@ def _manifest(index_dir: Path) -> Manifest | None:
         return None
 
 
-def _mostly_same(found: PreviousGeneration) -> bool:
+def _mostly_same(previous: PreviousGeneration) -> bool:
     """Whether at least half of the indexed files are in this tree as well; else a new build is better."""
-    change = found.change
-    kept = sum(item.slot >= 0 for item in (*change.same, *change.touched))
-    files: int = found.manifest.counts["files"]
-    return 0 < files <= 2 * kept
+    change = previous.change
+    same_files = sum(item.slot >= 0 for item in (*change.same, *change.touched))
+    files: int = previous.manifest.counts["files"]
+    return 0 < files <= 2 * same_files

@@ -34,15 +34,15 @@ from lci_py.types.index import RECORD_FORMAT
 from lci_py.types.source import FileRecord
 
 
-def prepare_workers(staged: bool, *found: Sequence[str]) -> None:
+def prepare_workers(staged: bool, *languages: Sequence[str]) -> None:
     """Load, before workers are forked, what they then share: the grammars for several batches; and, by extracting an
     empty file, the modules, tables and patterns that extraction loads when it first needs them.
 
     Args:
         staged: Whether the workers extract in stages.
-        found: The languages of each of the first batches.
+        languages: The languages of each of the first batches.
     """
-    for language in set.intersection(*map(set, found)) if len(found) > 1 else ():
+    for language in set.intersection(*map(set, languages)) if len(languages) > 1 else ():
         with suppress(Exception):  # what is wrong with a grammar is found again with the first file
             next(extract_stages("", b"", language, part=_first_part(staged)))
 
@@ -51,21 +51,21 @@ def _first_part(staged: bool) -> QueryPart:
     return QueryPart.DEFINITIONS if staged else QueryPart.WHOLE
 
 
-def process_tasks(place: Workplace, tasks: list[Task], unparsable: str = "") -> list[Done]:
+def process_tasks(workplace: Workplace, tasks: list[Task], unparsable: str = "") -> list[Done]:
     """Extract the files of a batch. If `unparsable` states a reason, they are kept as plain text and not parsed."""
-    shared = place.shared
-    if len(shared) > 1 and is_workspace(place.root):  # a repository's files are in its own cache, if in any
+    shared = workplace.shared
+    if len(shared) > 1 and is_workspace(workplace.root):  # a repository's files are in its own cache, if in any
         names = {task.entry.path.partition("/")[0] for task in tasks}
         shared = tuple(folder for folder in shared if folder.parent.name in names)
-    if place.staged:
+    if workplace.staged:
         gc.disable()  # its passes would go through all trees that are kept; of a small repository, cycles may stay
-    folders = (place.index_dir, *shared) if place.use_cache else ()
-    caches = [Cache(folder, place.secret) for folder in folders]
+    folders = (workplace.index_dir, *shared) if workplace.use_cache else ()
+    caches = [Cache(folder, workplace.secret) for folder in folders]
     try:
-        return [_process(place, task, caches, unparsable) for task in tasks]
+        return [_process(workplace, task, caches, unparsable) for task in tasks]
     finally:
-        for one in caches:
-            one.close()
+        for cache in caches:
+            cache.close()
 
 
 #: The files of which only the first stage was sent: digest, key in the cache, and what makes the rest.
@@ -84,79 +84,84 @@ def _finish(task: Task) -> Done:
     if begun is None:
         return Done(task.entry, "")
     sha, key, stages = begun
-    made = next(stages)
-    return Done(task.entry, sha, body=record_codec.encode(made), key=key, limit=made.limit)
+    record = next(stages)
+    return Done(task.entry, sha, body=record_codec.encode(record), key=key, limit=record.limit)
 
 
 def _cached_record(caches: Sequence[Cache], key: bytes) -> tuple[bytes, bool]:
     """(record, shared): the record from the first cache that has it, else b""; whether it is another index's cache."""
-    for i, one in enumerate(caches):
-        if body := one.get("records", [key]).get(key):
+    for i, source in enumerate(caches):
+        if body := source.get("records", [key]).get(key):
             return body, i > 0
     return b"", False
 
 
-def _process(place: Workplace, task: Task, caches: Sequence[Cache], unparsable: str) -> Done:
+def _process(workplace: Workplace, task: Task, caches: Sequence[Cache], unparsable: str) -> Done:
     entry = task.entry
     if task.data is not None:
-        return _process_blob(place, task, task.data, caches, unparsable)
+        return _process_blob(workplace, task, task.data, caches, unparsable)
     if task.key:
         body, shared = _cached_record(caches, task.key)
         if body:
             return Done(entry, task.sha, body=body, key=task.key, cached=True, shared=shared)
-    data = read_file(place.root, entry.path)
+    data = read_file(workplace.root, entry.path)
     if isinstance(data, str):
         return Done(entry, digest(b""), skip=data)
     sha = digest(data)
-    if reason := content_reason(entry.path, data, place.limits.max_line_bytes):
+    if reason := content_reason(entry.path, data, workplace.limits.max_line_bytes):
         return Done(entry, sha, skip=reason)
     language = detect(entry.path, data[:HEAD_BYTES])
-    key = record_key(sha, entry.path, language, place)
+    key = record_key(sha, entry.path, language, workplace)
     if sha in task.known:
         return Done(entry, sha, key=key)
     body, shared = _cached_record(caches, key)
     if body:
         return Done(entry, sha, body=body, key=key, cached=True, shared=shared)
     stages = process_stages(
-        entry, data, language, texts=place.texts, limits=place.limits, flags=place.flags, unparsable=unparsable,
-        part=_first_part(place.staged),
+        entry, data, language, texts=workplace.texts, limits=workplace.limits, flags=workplace.flags,
+        unparsable=unparsable, part=_first_part(workplace.staged),
     )  # fmt: skip
-    made = next(stages)
-    staged = place.staged and language != TEXT and made.limit not in UNPARSED
+    record = next(stages)
+    staged = workplace.staged and language != TEXT and record.limit not in UNPARSED
     if staged:
         _begun[entry.path] = sha, key, stages
     else:
-        made = next(stages, made)
-    return Done(entry, sha, body=record_codec.encode(made), key=key, limit=made.limit, staged=staged)
+        record = next(stages, record)
+    return Done(entry, sha, body=record_codec.encode(record), key=key, limit=record.limit, staged=staged)
 
 
-def _process_blob(place: Workplace, task: Task, data: bytes, caches: Sequence[Cache], unparsable: str) -> Done:
+def _process_blob(workplace: Workplace, task: Task, data: bytes, caches: Sequence[Cache], unparsable: str) -> Done:
     """Extract the definitions of another branch's version of a file."""
     # Not the whole record, which takes half as long again: if the branch is checked out, the file is parsed again.
     from lci_py.index.shards.branches import defined_in
 
     entry, oid = task.entry, task.oid
     sha = digest(data)
-    if reason := content_reason(entry.path, data, place.limits.max_line_bytes):
+    if reason := content_reason(entry.path, data, workplace.limits.max_line_bytes):
         return Done(entry, sha, skip=reason, oid=oid)
     language = detect(entry.path, data[:HEAD_BYTES])
-    key = record_key(sha, entry.path, language, place)
+    key = record_key(sha, entry.path, language, workplace)
     body, _ = _cached_record(caches, key)
     if body:
-        found = record_codec.decode(body, record_codec.FileStat(entry.path, entry.size, 0, sha)).extract
-        return Done(entry, sha, cached=True, limit=found.limit, oid=oid, language=language, defined=defined_in(found))
-    found = define_data(entry.path, data, language, limits=place.limits, flags=place.flags, unparsable=unparsable)
-    return Done(entry, sha, limit=found.limit, oid=oid, language=language, defined=defined_in(found))
+        extract = record_codec.decode(body, record_codec.FileStat(entry.path, entry.size, 0, sha)).extract
+        return Done(
+            entry, sha, cached=True, limit=extract.limit, oid=oid, language=language, defined=defined_in(extract)
+        )
+    extract = define_data(
+        entry.path, data, language, limits=workplace.limits, flags=workplace.flags, unparsable=unparsable
+    )
+    return Done(entry, sha, limit=extract.limit, oid=oid, language=language, defined=defined_in(extract))
 
 
-def record_key(sha: str, path: str, language: str, place: Workplace) -> bytes:
+def record_key(sha: str, path: str, language: str, workplace: Workplace) -> bytes:
     """The cache key of a record: a hash of everything that extraction depends on."""
     # Go has build constraints in file names, and a manifest names a package; elsewhere the folders can be a build
     # condition.
     base = path.rpartition("/")[2]
     name = base if has_rule(language, "packages") or base in MANIFESTS else path_condition(language, path) or ""
-    asked = f"{place.texts} {place.limits} {place.flags} {is_followed(path, language)} {is_own_code(path, language)}"
-    parts = (str(RECORD_FORMAT), __version__, _extractor(language), sha, name, asked)
+    options = f"{workplace.texts} {workplace.limits} {workplace.flags}"
+    conditions = f"{options} {is_followed(path, language)} {is_own_code(path, language)}"
+    parts = (str(RECORD_FORMAT), __version__, _extractor(language), sha, name, conditions)
     return blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=16).digest()
 
 
@@ -168,8 +173,8 @@ def _extractor(language: str) -> str:
         spec = load_languages()[language]
         files += [grammars_dir() / language / "language.toml", *spec.query_files]
         module = find_spec(spec.module)
-        for place in (module.submodule_search_locations or ()) if module is not None else ():
-            files += sorted(Path(place).glob("_binding*"))
+        for folder in (module.submodule_search_locations or ()) if module is not None else ():
+            files += sorted(Path(folder).glob("_binding*"))
     name = blake2b(digest_size=16)
     for path in files:
         info = path.stat()

@@ -59,7 +59,7 @@ def _import_worker() -> None:
 
 
 def process(
-    place: Workplace,
+    workplace: Workplace,
     tasks: Sequence[Task],
     jobs: int,
     load: Callable[[Task], Task] | None = None,
@@ -67,11 +67,11 @@ def process(
     early: Nursery | None = None,
     meanwhile: Callable[[], object] = bool,
 ) -> Generator[list[Done], None, None]:
-    """Process the tasks; yields results in batches, in the order of the tasks. If `place` asks for stages, the results
-    of `finish_tasks` for the same batches follow, computed when the caller requests them.
+    """Process the tasks; yields results in batches, in the order of the tasks. If `workplace` asks for stages, the
+    results of `finish_tasks` for the same batches follow, computed when the caller requests them.
 
     Args:
-        place: The folders of the files and of the cache.
+        workplace: The folders of the files and of the cache.
         jobs: The number of worker processes. Where fork exists, files are parsed in another process even with 1.
         load: Completes a task shortly before a worker gets it.
         keep: Called with every batch as soon as it is done, in any order.
@@ -79,17 +79,17 @@ def process(
         meanwhile: Called once as soon as workers have something to do.
     """
     finished: dict[int, list[Done]] = {}
-    wanted = 0
-    work = partial(_process_tasks, place)
-    whole = partial(_process_tasks, replace(place, staged=False)) if place.staged else None
+    next_number = 0
+    work = partial(_process_tasks, workplace)
+    whole = partial(_process_tasks, replace(workplace, staged=False)) if workplace.staged else None
     with closing(_unordered_results(work, tasks, jobs, load, early, meanwhile, whole)) as batches:
         for number, done in batches:
             if keep is not None:
                 keep(done)
             finished[number] = done
-            while wanted in finished:
-                yield finished.pop(wanted)
-                wanted += 1
+            while next_number in finished:
+                yield finished.pop(next_number)
+                next_number += 1
 
 
 def _batches(tasks: Sequence[Task], jobs: int) -> Iterator[Batch]:
@@ -98,13 +98,13 @@ def _batches(tasks: Sequence[Task], jobs: int) -> Iterator[Batch]:
     Source: guided self-scheduling, Polychronopoulos and Kuck, IEEE Transactions on Computers C-36(12), 1987.
     """
     number, batch, size = 0, [], 0
-    left = sum(task.entry.size + _FILE_BYTES for task in tasks)
+    rest = sum(task.entry.size + _FILE_BYTES for task in tasks)
     for task in tasks:
         batch.append(task)
         size += task.entry.size + _FILE_BYTES
-        if size >= min(_BATCH_BYTES, max(_LEAST_BYTES, left // (_SHARES * jobs))) or len(batch) >= _BATCH_FILES:
+        if size >= min(_BATCH_BYTES, max(_LEAST_BYTES, rest // (_SHARES * jobs))) or len(batch) >= _BATCH_FILES:
             yield number, batch
-            left -= size
+            rest -= size
             number, batch, size = number + 1, [], 0
     if batch:
         yield number, batch
@@ -125,22 +125,22 @@ def _unordered_results(
         whole: The work without stages, for a process that ends and keeps no state; None if `work` has no stages.
     """
     alone = whole or work
-    every = list(_batches(tasks, max(1, jobs)))
+    all_batches = list(_batches(tasks, max(1, jobs)))
     small = not _FORKS and sum(task.entry.size for task in tasks) < POOL_THRESHOLD
     if not tasks or small or (jobs <= 1 and not _FORKS):
-        for number, batch in every:
+        for number, batch in all_batches:
             yield number, alone(_load_batch(batch, load))
             gc.collect(0)  # the cycles of parsed files, which nothing else frees in a process that pauses the collector
         return
-    message = lambda one: (work, _load_batch(one[1], load))  # noqa: E731
-    batches = deque(every)
+    message = lambda job: (work, _load_batch(job[1], load))  # noqa: E731
+    batches = deque(all_batches)
     while batches:
         with closing_children(_workers(min(max(1, jobs), len(batches)), batches, early, whole is not None)) as workers:
             shared = results(workers, batches, message, ahead=True, seconds=STALL_SECONDS, meanwhile=meanwhile)
-            for (number, batch), found in shared:
-                yield number, _alone(alone, _load_batch(batch, load)) if isinstance(found, Lost) else found
+            for (number, batch), result in shared:
+                yield number, _alone(alone, _load_batch(batch, load)) if isinstance(result, Lost) else result
             if whole is not None and not batches:
-                yield from _finished(workers, whole, every)
+                yield from _finished(workers, whole, all_batches)
         early, meanwhile = None, bool
 
 
@@ -149,14 +149,14 @@ def _finished(workers: list[Child], whole: Work, batches: list[Batch]) -> Iterat
 
     The batch numbers continue after the last number of the first stage.
     """
-    left = dict(batches)
+    rest = dict(batches)
     for worker in workers:
         for number, batch in worker.answered:
             worker.give(number, _finish_tasks, batch)
-    for number, found in results(workers, deque[int](), lambda _: (), seconds=STALL_SECONDS):
-        batch = left.pop(number)
-        yield len(batches) + number, _alone(whole, batch) if isinstance(found, Lost) else found
-    for number, batch in left.items():
+    for number, result in results(workers, deque[int](), lambda _: (), seconds=STALL_SECONDS):
+        batch = rest.pop(number)
+        yield len(batches) + number, _alone(whole, batch) if isinstance(result, Lost) else result
+    for number, batch in rest.items():
         yield len(batches) + number, _alone(whole, batch)
 
 
@@ -169,36 +169,36 @@ def _workers(jobs: int, batches: Sequence[Batch], early: Nursery | None, staged:
     from lci_py.index.build.tasks import languages_of
 
     first = [languages_of(batch) for _, batch in list(batches)[:2]] if _FORKS else []
-    made = early or early_workers(jobs)
-    return start(jobs, allow_last_resort) if made is None else made.grow(jobs, _prepare_workers, staged, *first)
+    nursery = early or early_workers(jobs)
+    return start(jobs, allow_last_resort) if nursery is None else nursery.grow(jobs, _prepare_workers, staged, *first)
 
 
 def _alone(work: Work, batch: list[Task]) -> list[Done]:
     """Process a batch whose worker died, file by file; a file that crashes its process or never ends becomes text."""
     with closing_children(start(1, allow_last_resort)) as workers:
-        [(_, found)] = results(workers, deque([batch]), lambda tasks: (work, tasks), seconds=STALL_SECONDS)
-    if not isinstance(found, Lost):
-        done: list[Done] = found
+        [(_, result)] = results(workers, deque([batch]), lambda tasks: (work, tasks), seconds=STALL_SECONDS)
+    if not isinstance(result, Lost):
+        done: list[Done] = result
         return done
     if len(batch) > 1:
         return [done for task in batch for done in _alone(work, [task])]
-    late = found.late or found.signal == signal.SIGVTALRM
+    late = result.late or result.signal == signal.SIGVTALRM
     return work(batch, unparsable="parser_timeout" if late else "parser_crash")
 
 
 # What parses is imported where it is used: whoever only waits for the results does without.
 
 
-def _prepare_workers(staged: bool, *found: Sequence[str]) -> None:
+def _prepare_workers(staged: bool, *languages: Sequence[str]) -> None:
     from lci_py.index.build.worker import prepare_workers
 
-    prepare_workers(staged, *found)
+    prepare_workers(staged, *languages)
 
 
-def _process_tasks(place: Workplace, tasks: list[Task], unparsable: str = "") -> list[Done]:
+def _process_tasks(workplace: Workplace, tasks: list[Task], unparsable: str = "") -> list[Done]:
     from lci_py.index.build.worker import process_tasks
 
-    return process_tasks(place, tasks, unparsable)
+    return process_tasks(workplace, tasks, unparsable)
 
 
 def _finish_tasks(tasks: list[Task]) -> list[Done]:
