@@ -89,8 +89,8 @@ class Program:
     @cached_property
     def columns(self) -> NDArray[Any]:
         """int32 [P, 11]: `sizes`, one row per file."""
-        found: NDArray[Any] = self.sizes.reshape(-1, _COLUMNS)
-        return found
+        rows: NDArray[Any] = self.sizes.reshape(-1, _COLUMNS)
+        return rows
 
     def owners(self, column: int) -> NDArray[Any]:
         """int64: per item of the array whose sizes by file are in this column of `sizes`, the index of its file."""
@@ -111,11 +111,9 @@ class Program:
             raise _damaged_error()
         return [text[start:stop] for start, stop in zip([0, *stops], stops, strict=False)]
 
-    def only(self, chosen: NDArray[Any]) -> Program:
-        """The part of the program for the files where `chosen`, bool [P], is true."""
-        return (
-            self if chosen.all() else _take_files([self], np.zeros(int(chosen.sum()), np.int64), np.flatnonzero(chosen))
-        )
+    def only(self, mask: NDArray[Any]) -> Program:
+        """The part of the program for the files where `mask`, bool [P], is true."""
+        return self if mask.all() else _take_files([self], np.zeros(int(mask.sum()), np.int64), np.flatnonzero(mask))
 
     def renumbered(self, numbers: NDArray[Any]) -> Program:
         """The same program with other file numbers; `numbers[old]` is the new number, or -1."""
@@ -168,12 +166,12 @@ def implicit_name(callee: Any) -> Any:
 
 def solution_of(targets: Iterable[tuple[int, int, int]]) -> Solution:
     """Builds a solution from (call, callee, target) in any order; see `implicit_callee` for implicit calls."""
-    found = np.fromiter(chain.from_iterable(targets), np.int64).reshape(-1, 3)
-    found = found[np.lexsort(found.T[::-1])]
-    _, ranks = np.unique(found[:, 1], return_inverse=True)
-    ranks = ranks.reshape(-1) - int((found[:, 1] == -1).any())
-    callee = np.where(ranks < 0, -1, ranks << 1 | (implicit_name(found[:, 1]) > 0))
-    site, target = found[:, [0, 2]].astype(np.int32).T
+    rows = np.fromiter(chain.from_iterable(targets), np.int64).reshape(-1, 3)
+    rows = rows[np.lexsort(rows.T[::-1])]
+    _, ranks = np.unique(rows[:, 1], return_inverse=True)
+    ranks = ranks.reshape(-1) - int((rows[:, 1] == -1).any())
+    callee = np.where(ranks < 0, -1, ranks << 1 | (implicit_name(rows[:, 1]) > 0))
+    site, target = rows[:, [0, 2]].astype(np.int32).T
     return Solution(site.copy(), callee.astype(np.int32), target.copy())
 
 
@@ -195,18 +193,18 @@ def _take_files(programs: Sequence[Program], sources: NDArray[Any], places: NDAr
     lasts = np.append(cuts, len(places))[: len(firsts)] - 1
     runs = list(zip(sources[firsts].tolist(), places[firsts].tolist(), (places[lasts] + 1).tolist(), strict=True))
     starts = {column: [program.starts(column).tolist() for program in programs] for column, _ in _PARTS.values()}
-    found = {
+    parts = {
         "files": [programs[source].files[start:stop] for source, start, stop in runs],
         "sizes": [programs[source].columns[start:stop].reshape(-1) for source, start, stop in runs],
     }
     for name, (column, width) in _PARTS.items():
         begins = starts[column]
-        found[name] = [
+        parts[name] = [
             getattr(programs[source], name)[begins[source][start] * width : begins[source][stop] * width]
             for source, start, stop in runs
         ]
     return Program(**{
-        name: np.concatenate([np.zeros(0, f"<{kind}"), *found[name]]) for name, kind in STORED_PROGRAM.items()
+        name: np.concatenate([np.zeros(0, f"<{kind}"), *parts[name]]) for name, kind in STORED_PROGRAM.items()
     })  # fmt: skip
 
 
@@ -225,7 +223,7 @@ def of_file(file: int, flow: Flow, meanings: Sequence[Meaning], *, python: bool)
     Raises:
         DamagedIndexError: A number is too large.
     """
-    strings = {text: place for place, text in reversed(list(enumerate(flow.strings)))}
+    strings = {text: index for index, text in reversed(list(enumerate(flow.strings)))}
     texts = list(flow.strings)
     names = []
     for _, name, _ in meanings:
@@ -244,8 +242,8 @@ def of_file(file: int, flow: Flow, meanings: Sequence[Meaning], *, python: bool)
     calls = np.isin(rows[:, 0], ir.SITE_KINDS)
     lines = rows[calls, 3] & ir.LINE
     rows[calls, 3] &= ~ir.LINE
-    targets = [file for found, _, heads in meanings for file in (*found, *heads)]
-    imports = [(name, len(found), len(heads)) for name, (found, _, heads) in zip(names, meanings, strict=True)]
+    targets = [file for means, _, heads in meanings for file in (*means, *heads)]
+    imports = [(name, len(means), len(heads)) for name, (means, _, heads) in zip(names, meanings, strict=True)]
     counts = (
         int(nodes[0]), python, len(texts), len(letters), len(rows), len(flow.callers), len(functions),
         len(parameters), len(classes), len(imports), len(targets),
@@ -272,14 +270,14 @@ def _table(rows: Iterable[Sequence[int]], width: int) -> NDArray[Any]:
     return np.array(list(rows), np.int32).reshape(-1, width)
 
 
-def is_same_but_for_lines(one: Program, other: Program) -> bool:
+def is_same_but_for_lines(program: Program, other: Program) -> bool:
     """Whether two programs have the same constraints, apart from the lines of calls and definitions."""
     alike = ("files", "sizes", "letters", "string_sizes", "rows", "callers", "parameters", "imports", "targets")
-    functions, others = (part.functions.reshape(-1, 6)[:, OWNER:] for part in (one, other))
+    functions, others = (part.functions.reshape(-1, 6)[:, OWNER:] for part in (program, other))
     return (
-        all(np.array_equal(getattr(one, name), getattr(other, name)) for name in alike)
+        all(np.array_equal(getattr(program, name), getattr(other, name)) for name in alike)
         and np.array_equal(functions, others)
-        and np.array_equal(one.classes >= 0, other.classes >= 0)
+        and np.array_equal(program.classes >= 0, other.classes >= 0)
     )
 
 
@@ -343,15 +341,15 @@ def check_constraints(program: Program) -> None:
     good = (numbers >= 0) & (numbers < limit)
     _check(bool((good | (operands == ord(" "))).all()))
     of_arguments, arguments = of_rows[kinds == ir.ARG], rows[kinds == ir.ARG]
-    named = arguments[:, 2] < 0
-    _check(not (~arguments[named, 2] >= sizes[of_arguments[named], STRINGS]).any())
+    keywords = arguments[:, 2] < 0
+    _check(not (~arguments[keywords, 2] >= sizes[of_arguments[keywords], STRINGS]).any())
     _check(not ((arguments[1:, 1] < arguments[:-1, 1]) & (of_arguments[1:] == of_arguments[:-1])).any())
     _check_functions(program)
     imports = program.imports.reshape(-1, 3)
     of_imports = program.owners(IMPORTS)
     _check(bool((imports >= 0).all()) and bool((imports[:, 0] < sizes[of_imports, STRINGS]).all()))
-    meant = np.bincount(of_imports, weights=imports[:, 1:].sum(axis=1, dtype=np.int64), minlength=program.n_files)
-    _check(np.array_equal(meant.astype(np.int64), sizes[:, TARGETS]))
+    n_targets = np.bincount(of_imports, weights=imports[:, 1:].sum(axis=1, dtype=np.int64), minlength=program.n_files)
+    _check(np.array_equal(n_targets.astype(np.int64), sizes[:, TARGETS]))
 
 
 def _check_functions(program: Program) -> None:

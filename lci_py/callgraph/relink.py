@@ -101,7 +101,7 @@ def relink(
         linked.add(*linker.link(file))
     outcome = _follow_again(
         PointsToResult(graph.program, graph.solution), numbers, old, sites, fresh,
-        paths_differ=any(_is_of_paths(look_up) for found in look_ups.values() for look_up in found),
+        paths_differ=any(_is_of_paths(look_up) for entries in look_ups.values() for look_up in entries),
     )  # fmt: skip
     anew = any_followed(old, gone) or any_followed(new, again) or outcome.solution is not graph.solution
     lambdas = numbers.lambdas()
@@ -118,8 +118,8 @@ def relink(
     if followed is not None:
         bases = np.flatnonzero(graph.kind == INHERITS)
         bases = bases[~collected[_sources(graph, bases)]]
-        named = np.concatenate([rows, _edges_at(graph, nodes, bases)], axis=1)
-        rows = np.concatenate([rows, reconcile(new, named, followed, starts)], axis=1)
+        by_name = np.concatenate([rows, _edges_at(graph, nodes, bases)], axis=1)
+        rows = np.concatenate([rows, reconcile(new, by_name, followed, starts)], axis=1)
     rows = distinct(sort_edges(rows))
     keys = linked.keys()
     owners = np.repeat(np.array(again, np.int64), keys.sizes)
@@ -150,23 +150,23 @@ class Splice:
     """
 
     def __init__(
-        self, former: NDArray[Any], kept: NDArray[Any], n: int, dropped: NDArray[Any], owners: NDArray[Any],
+        self, former: NDArray[Any], runs: NDArray[Any], n: int, dropped: NDArray[Any], owners: NDArray[Any],
         at: NDArray[Any],
     ) -> None:  # fmt: skip
         """Plan the merge.
 
         Args:
             former: [former owners + 1], where the rows of each owner started before.
-            kept: The runs (`_Renumbering`) of owners that remain.
+            runs: The runs (`_Renumbering`) of owners that remain.
             n: The present number of owners.
             dropped: The former rows to drop, ascending; among them all rows of owners that do not remain.
             owners: [new rows], the owner of each new row, by its present number; ascending.
             at: [new rows], the former row before which each new row is inserted (or the end), ascending.
         """
         sizes = np.zeros(n, np.int32)
-        for first, stop, now in kept.tolist():
+        for first, stop, now in runs.tolist():
             np.subtract(former[first + 1 : stop + 1], former[first:stop], out=sizes[now : now + stop - first])
-        losing = _present(kept, np.searchsorted(former, dropped.astype(former.dtype), side="right") - 1)
+        losing = _present(runs, np.searchsorted(former, dropped.astype(former.dtype), side="right") - 1)
         np.subtract.at(sizes, losing[losing >= 0], 1)
         np.add.at(sizes, owners, 1)
         self.pointers = np.zeros(n + 1, np.int32)
@@ -194,18 +194,18 @@ class Splice:
 
     def places(self, n_new: int) -> NDArray[Any]:
         """int32 [former rows + new rows]: the index of each row after the merge; -1 for a dropped row."""
-        found = np.full(self._n_former + n_new, -1, np.int32)
+        indices = np.full(self._n_former + n_new, -1, np.int32)
         for start, stop, at in self._runs.tolist():
-            found[start:stop] = np.arange(at, at + stop - start, dtype=np.int32)
-        return found
+            indices[start:stop] = np.arange(at, at + stop - start, dtype=np.int32)
+        return indices
 
 
 def _ranges(starts: NDArray[Any], stops: NDArray[Any]) -> NDArray[Any]:
     """int64: all numbers from each start up to its stop (exclusive), range after range."""
     sizes = stops.astype(np.int64) - starts
     ends = np.cumsum(sizes)
-    found: NDArray[Any] = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - (ends - sizes), sizes)
-    return found
+    numbers: NDArray[Any] = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - (ends - sizes), sizes)
+    return numbers
 
 
 def _present(runs: NDArray[Any], numbers: NDArray[Any]) -> NDArray[Any]:
@@ -228,16 +228,16 @@ def _starts(former: NDArray[Any], runs: NDArray[Any], owners: NDArray[Any]) -> N
     return former[np.where(own >= 0, own, following)].astype(np.int64)
 
 
-def _lower_bounds(values: NDArray[Any], first: NDArray[Any], last: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
-    """Many binary searches at once. Each finds the first index from `first` on whose value is at least `wanted`; if
+def _lower_bounds(values: NDArray[Any], first: NDArray[Any], last: NDArray[Any], minimum: NDArray[Any]) -> NDArray[Any]:
+    """Many binary searches at once. Each finds the first index from `first` on whose value is at least `minimum`; if
     no value is, `last`. The values between `first` and `last` ascend.
     """
     first, last = first.astype(np.int64), last.astype(np.int64)
-    while len(left := np.flatnonzero(first < last)):
-        middle = (first[left] + last[left]) // 2
-        is_below = values[middle] < wanted[left]
-        first[left[is_below]] = middle[is_below] + 1
-        last[left[~is_below]] = middle[~is_below]
+    while len(pending := np.flatnonzero(first < last)):
+        middle = (first[pending] + last[pending]) // 2
+        is_below = values[middle] < minimum[pending]
+        first[pending[is_below]] = middle[is_below] + 1
+        last[pending[~is_below]] = middle[~is_below]
     return first
 
 
@@ -310,16 +310,16 @@ def _edges_at(graph: Links, nodes: NDArray[Any], edges: NDArray[Any]) -> NDArray
 
 def _is_followed(graph: Links, edges: NDArray[Any] | slice) -> NDArray[Any]:
     """Per edge, whether it is a result of the points-to analysis."""
-    found: NDArray[Any] = graph.kind[edges] == CALLS
-    found &= np.isin(graph.step[edges] & ~np.uint8(AMBIGUOUS), SOLVED)
-    return found
+    is_solved: NDArray[Any] = graph.kind[edges] == CALLS
+    is_solved &= np.isin(graph.step[edges] & ~np.uint8(AMBIGUOUS), SOLVED)
+    return is_solved
 
 
 def _marked(nodes: NDArray[Any], n: int) -> NDArray[Any]:
     """bool [n + 1]: true at the indices in `nodes`. If these include -1, the last item is true."""
-    found = np.zeros(n + 1, np.bool_)
-    found[nodes] = True
-    return found
+    marks = np.zeros(n + 1, np.bool_)
+    marks[nodes] = True
+    return marks
 
 
 def _rows_of(pointers: NDArray[Any], owners: NDArray[Any]) -> NDArray[Any]:
@@ -367,10 +367,10 @@ def _follow_again(
     """
     successors = numbers.successors(old)
     was = before.program.renumbered(successors)
-    kept = was.only(numbers.stays[before.program.files])
+    unchanged = was.only(numbers.stays[before.program.files])
     if paths_differ:
-        kept = Meanings(LookUps(numbers.new, sites)).again(kept)
-    program = join_programs([kept, program_of(numbers.new, sites, fresh)])
+        unchanged = Meanings(LookUps(numbers.new, sites)).again(unchanged)
+    program = join_programs([unchanged, program_of(numbers.new, sites, fresh)])
     if is_same_but_for_lines(was, program):
         return PointsToResult(program, before.solution)
     check_constraints(program)
@@ -399,8 +399,8 @@ class _Renumbering:
         self.stays = self.places >= 0
         self._kept = self.places[self.stays]
         n_files = len(new.files.heads)
-        named = np.sort(np.concatenate([self._kept, np.array(fresh, np.int64).reshape(-1)]))
-        if len(named) != n_files or (named != np.arange(n_files)).any() or (np.diff(self._kept) <= 0).any():
+        present = np.sort(np.concatenate([self._kept, np.array(fresh, np.int64).reshape(-1)]))
+        if len(present) != n_files or (present != np.arange(n_files)).any() or (np.diff(self._kept) <= 0).any():
             raise ValueError("`moved` and `fresh` do not contain every present file exactly once, in order")
         if len(self.places) != graph.n_files:
             raise _unfit()
@@ -414,17 +414,17 @@ class _Renumbering:
 
     def _shifts(self, now: NDArray[Any], before: NDArray[Any]) -> NDArray[Any]:
         """Per former file, the shift of its numbers, from each file's first number; valid for remaining files only."""
-        found: NDArray[Any] = now[np.maximum(self.places, 0)] - before[:-1]
-        return found
+        shifts: NDArray[Any] = now[np.maximum(self.places, 0)] - before[:-1]
+        return shifts
 
     def successors(self, old: StoredTables) -> NDArray[Any]:
         """int64 [former files]: the present number of each file, even if its content changed; -1 if it was deleted."""
         heads = self.new.files.heads
         now = {heads[file].path: file for file in self._fresh}
-        found: NDArray[Any] = self.places.copy()
+        numbers: NDArray[Any] = self.places.copy()
         for file in np.flatnonzero(~self.stays).tolist():
-            found[file] = now.get(old.files.heads[file].path, -1)
-        return found
+            numbers[file] = now.get(old.files.heads[file].path, -1)
+        return numbers
 
     @property
     def n_nodes(self) -> int:
@@ -446,38 +446,38 @@ class _Renumbering:
         graph = self._graph
         first, stop, now = self.runs_of_files().T
         n_files = len(self.first_symbol) - 1
-        found, before, after = [], 0, 0
+        parts, before, after = [], 0, 0
         for starts, present in (
             (graph.first_symbol, self.first_symbol),
             (np.arange(graph.n_files + 1), np.arange(n_files + 1)),
             (graph.first_lambda, np.array(self.new.first_lambda)),
         ):
-            found.append(np.stack([before + starts[first], before + starts[stop], after + present[now]], axis=1))
+            parts.append(np.stack([before + starts[first], before + starts[stop], after + present[now]], axis=1))
             before, after = before + int(starts[-1]), after + int(present[-1])
-        runs = np.concatenate(found).astype(np.int64)
+        runs = np.concatenate(parts).astype(np.int64)
         return runs[runs[:, 0] < runs[:, 1]]
 
     def nodes(self, old: StoredTables) -> NDArray[Any]:
         """int32 [former nodes]: present numbers; -1 if gone. Symbols of changed files are matched by stable id."""
         graph, new, first = self._graph, self.new, self.first_symbol
         n_symbols = int(first[-1])
-        found = np.full(graph.n_nodes, -1, np.int32)
+        numbers_of = np.full(graph.n_nodes, -1, np.int32)
         for start, stop, now in self.runs_of_nodes().tolist():
-            found[start:stop] = np.arange(now, now + stop - start, dtype=np.int32)
+            numbers_of[start:stop] = np.arange(now, now + stop - start, dtype=np.int32)
         successors = self.successors(old).tolist()
         for file in np.flatnonzero(~self.stays).tolist():
             successor = successors[file]
             if successor < 0:
                 continue
-            found[graph.n_symbols + file] = n_symbols + successor
-            numbers = {sid: int(first[successor]) + place for place, sid in enumerate(new.stable_ids(successor))}
+            numbers_of[graph.n_symbols + file] = n_symbols + successor
+            numbers = {sid: int(first[successor]) + index for index, sid in enumerate(new.stable_ids(successor))}
             ids = old.stable_ids(file)
             start, stop = graph.first_symbol[file : file + 2].tolist()
             if len(ids) != stop - start:
                 raise _unfit()
-            found[start:stop] = [numbers.get(sid, -1) for sid in ids]
+            numbers_of[start:stop] = [numbers.get(sid, -1) for sid in ids]
         # Anonymous functions of a changed file are made anew, with all edges that lead to them.
-        return found
+        return numbers_of
 
     def lambdas(self) -> Lambdas:
         """The anonymous functions of the present graph."""
@@ -492,10 +492,10 @@ class _Renumbering:
         of_new = np.ones(len(sizes), np.bool_)
         of_new[self._kept] = False
         is_new = np.repeat(of_new, sizes)
-        found = np.zeros((3, int(starts[-1])), np.int32)
-        found[:, ~is_new] = before[:, np.repeat(self.stays, sizes_before)]
-        found[:, is_new] = anonymous_functions(self.new, self.first_symbol, sorted(self._fresh))
-        return Lambdas(starts, *found)
+        columns = np.zeros((3, int(starts[-1])), np.int32)
+        columns[:, ~is_new] = before[:, np.repeat(self.stays, sizes_before)]
+        columns[:, is_new] = anonymous_functions(self.new, self.first_symbol, sorted(self._fresh))
+        return Lambdas(starts, *columns)
 
 
 def link_all(tables: StoredTables) -> Links:
@@ -508,33 +508,33 @@ def link_all(tables: StoredTables) -> Links:
 
 def _files_to_relink(graph: Links, look_ups: dict[int, list[LookUp]], comparison: Comparison) -> NDArray[Any]:
     """bool [former files]: whether a file has a look-up whose answer has changed."""
-    asked = _places(graph.keys, sorted(look_ups))
-    met = np.unique(graph.keys[asked]).view(np.uint32).tolist()
+    rows = _places(graph.keys, sorted(look_ups))
+    met = np.unique(graph.keys[rows]).view(np.uint32).tolist()
     if len(met) <= _MOST_COMPARED:
         differing = [key for key in met if any(map(comparison.differ, look_ups[key]))]
-        asked = asked[_places(graph.keys[asked], sorted(differing))]
+        rows = rows[_places(graph.keys[rows], sorted(differing))]
     concerned = np.zeros(graph.n_files, bool)
-    concerned[np.searchsorted(graph.key_start, asked, side="right") - 1] = True
+    concerned[np.searchsorted(graph.key_start, rows, side="right") - 1] = True
     return concerned
 
 
-def _places(keys: NDArray[Any], wanted: Sequence[int]) -> NDArray[Any]:
+def _places(keys: NDArray[Any], sought: Sequence[int]) -> NDArray[Any]:
     """The indices of the wanted keys among millions of keys, ascending.
 
     Args:
         keys: As in `Links`.
-        wanted: The keys to find, as unsigned numbers, ascending.
+        sought: The keys to find, as unsigned numbers, ascending.
     """
-    if not len(wanted):
+    if not len(sought):
         return np.zeros(0, np.int64)
     # `numpy.isin` would sort all keys. Few of them begin with the 16 bits that one of those begins with.
-    unsigned, asked = np.ascontiguousarray(keys).view(np.uint32), np.array(wanted, np.uint32)
+    unsigned, targets = np.ascontiguousarray(keys).view(np.uint32), np.array(sought, np.uint32)
     begins = np.zeros(1 << 16, np.bool_)
-    begins[asked >> 16] = True
+    begins[targets >> 16] = True
     places = []
     for start in range(0, len(unsigned), PIECE):
         piece = unsigned[start : start + PIECE]
         some = np.flatnonzero(begins.take(piece >> np.uint32(16)))
-        found = piece[some]
-        places.append(start + some[asked[np.minimum(np.searchsorted(asked, found), len(asked) - 1)] == found])
+        hits = piece[some]
+        places.append(start + some[targets[np.minimum(np.searchsorted(targets, hits), len(targets) - 1)] == hits])
     return np.concatenate([np.zeros(0, np.int64), *places])

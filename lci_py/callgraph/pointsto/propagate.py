@@ -49,7 +49,7 @@ def program_of(tables: Tables, sites: SiteCounts, files: Iterable[int]) -> Progr
     """The constraints of some files, without files that the analysis does not cover."""
     look_ups = LookUps(tables, sites)
     imports = Meanings(look_ups)
-    found = []
+    programs = []
     for file in files:
         head = tables.files.heads[file]
         if not _is_followed(head):
@@ -61,9 +61,9 @@ def program_of(tables: Tables, sites: SiteCounts, files: Iterable[int]) -> Progr
             flow = decode(data)
         except ValueError as error:
             raise DamagedIndexError(f"the symbolic shard: {error}") from error
-        found.append(of_file(file, flow, imports.of(file), python=has_rule(head.language, "python_modules")))
+        programs.append(of_file(file, flow, imports.of(file), python=has_rule(head.language, "python_modules")))
     look_ups.release()
-    return join_programs(found)
+    return join_programs(programs)
 
 
 class Meanings:
@@ -94,8 +94,8 @@ class Meanings:
         counts: list[tuple[int, int]] = []
         for file in program.files.tolist():
             meanings = self.of(file)
-            counts.extend((len(found), len(heads)) for found, _, heads in meanings)
-            targets.extend(target for found, _, heads in meanings for target in (*found, *heads))
+            counts.extend((len(files), len(heads)) for files, _, heads in meanings)
+            targets.extend(target for files, _, heads in meanings for target in (*files, *heads))
         return program.with_targets(np.array(counts, np.int32).reshape(-1, 2), np.array(targets, np.int32))
 
 
@@ -117,9 +117,9 @@ class Submodules:
 
     def __call__(self, file: int, name: str) -> tuple[int, ...]:
         for path in submodule_paths(self._heads[file].path, name):
-            found = self._places.get(path)
-            if found is not None:
-                return (found,)
+            file_number = self._places.get(path)
+            if file_number is not None:
+                return (file_number,)
         return ()
 
 
@@ -157,8 +157,8 @@ def followed_edges(program: Program, solution: Solution, graph: Nodes) -> NDArra
     source, target, lines, rank = (column[order] for column in (source, target, lines, rank))
     first = np.ones(len(order), np.bool_)
     first[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1]) | (lines[1:] != lines[:-1])
-    found = np.stack([source, target, np.full(len(source), CALLS), lines, rank & 0xFF])
-    return found[:, first].astype(np.int32)
+    edges = np.stack([source, target, np.full(len(source), CALLS), lines, rank & 0xFF])
+    return edges[:, first].astype(np.int32)
 
 
 def _distinct(rows: NDArray[Any]) -> NDArray[Any]:
@@ -177,57 +177,59 @@ def _group_sizes(rows: NDArray[Any]) -> NDArray[Any]:
     return np.repeat(sizes, sizes)
 
 
-def reconcile(tables: Tables, named: NDArray[Any], followed: NDArray[Any], nodes: Nodes) -> NDArray[Any]:
+def reconcile(tables: Tables, by_name: NDArray[Any], followed: NDArray[Any], nodes: Nodes) -> NDArray[Any]:
     """The edges of the points-to analysis that do not contradict names and types: int32 [5, k].
 
     If a declared type determines the callee, the object has that type or a derived type, whose override then runs. An
     edge to a method of the same name in any other type contradicts the declaration and is dropped.
 
     Args:
-        named: int32 [5, n], edges found by names and types: source, target, kind, line and step.
+        by_name: int32 [5, n], edges found by names and types: source, target, kind, line and step.
         followed: int32 [5, m], edges of the points-to analysis.
     """
-    known, others = _declared_targets(named, followed)
-    bases = _bases(named) if others else {}
-    asked = set(followed[1, others].tolist()).union(*known.values())
-    names = _names(tables, nodes, asked)
+    declared, others = _declared_targets(by_name, followed)
+    bases = _bases(by_name) if others else {}
+    symbols = set(followed[1, others].tolist()).union(*declared.values())
+    names = _names(tables, nodes, symbols)
     keep = np.ones(followed.shape[1], np.bool_)
     steps = followed[4].copy()
     for at, source, target, line in zip(others, *followed[[0, 1, 3]][:, others].tolist(), strict=True):
         name, owner = names.get(target, ("", -1))
-        same = [names[other][1] for other in known[source, line] if other in names and names[other][0] == name]
+        same = [names[other][1] for other in declared[source, line] if other in names and names[other][0] == name]
         if name and same:
             keep[at] = any(_derives(bases, owner, other) for other in same)
             steps[at] = FLOW | AMBIGUOUS
-    found: NDArray[Any] = np.concatenate([followed[:4], steps[None]])[:, keep]
-    return found
+    edges: NDArray[Any] = np.concatenate([followed[:4], steps[None]])[:, keep]
+    return edges
 
 
-def _declared_targets(named: NDArray[Any], followed: NDArray[Any]) -> tuple[dict[tuple[int, int], set[int]], list[int]]:
+def _declared_targets(
+    by_name: NDArray[Any], followed: NDArray[Any]
+) -> tuple[dict[tuple[int, int], set[int]], list[int]]:
     """(targets, others): a dict from (source, line) to the targets of calls in that line by names and types; and the
     indices of the edges in `followed` that lead from such a line to other targets.
     """
-    asks = np.isin(named[0], followed[0], kind="table")  # before a copy of all edges is made
-    calls = named[:, asks & (named[2] == CALLS)]
-    ours, theirs = (rows[0].astype(np.int64) << 32 | rows[3] for rows in (followed, calls))
+    asks = np.isin(by_name[0], followed[0], kind="table")  # before a copy of all edges is made
+    calls = by_name[:, asks & (by_name[2] == CALLS)]
+    followed_sites, call_sites = (rows[0].astype(np.int64) << 32 | rows[3] for rows in (followed, calls))
     # A target that both have, at the same place, needs no look at names.
-    pairs = np.stack([np.append(ours, theirs), np.append(followed[1], calls[1]).astype(np.int64)])
+    pairs = np.stack([np.append(followed_sites, call_sites), np.append(followed[1], calls[1]).astype(np.int64)])
     order = np.lexsort(pairs[::-1])
     is_next = np.append((pairs[:, order][:, 1:] == pairs[:, order][:, :-1]).all(axis=0), False)
     both = np.zeros(len(order), np.bool_)
     both[order] = is_next | np.append(False, is_next[:-1])
-    others = np.flatnonzero(np.isin(ours, theirs) & ~both[: len(ours)])
-    found: dict[tuple[int, int], set[int]] = {}
-    for source, target, line in calls[[0, 1, 3]][:, np.isin(theirs, ours[others])].T.tolist():
-        found.setdefault((source, line), set()).add(target)
-    return found, others.tolist()
+    others = np.flatnonzero(np.isin(followed_sites, call_sites) & ~both[: len(followed_sites)])
+    targets: dict[tuple[int, int], set[int]] = {}
+    for source, target, line in calls[[0, 1, 3]][:, np.isin(call_sites, followed_sites[others])].T.tolist():
+        targets.setdefault((source, line), set()).add(target)
+    return targets, others.tolist()
 
 
-def _bases(named: NDArray[Any]) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
-    for source, target in named[:2, named[2] == INHERITS].T.tolist():
-        found.setdefault(source, []).append(target)
-    return found
+def _bases(by_name: NDArray[Any]) -> dict[int, list[int]]:
+    bases: dict[int, list[int]] = {}
+    for source, target in by_name[:2, by_name[2] == INHERITS].T.tolist():
+        bases.setdefault(source, []).append(target)
+    return bases
 
 
 def _derives(bases: dict[int, list[int]], owner: int, other: int) -> bool:
@@ -243,9 +245,9 @@ def _derives(bases: dict[int, list[int]], owner: int, other: int) -> bool:
     return False
 
 
-def _names(tables: Tables, nodes: Nodes, wanted: Iterable[int]) -> dict[int, tuple[str, int]]:
+def _names(tables: Tables, nodes: Nodes, symbols: Iterable[int]) -> dict[int, tuple[str, int]]:
     """Maps symbols to (name, enclosing symbol or -1); files that the analysis does not cover are left out."""
-    numbers = np.array(sorted(wanted), np.int64)
+    numbers = np.array(sorted(symbols), np.int64)
     numbers = numbers[(numbers >= 0) & (numbers < int(nodes.first_symbol[-1]))]
     files = np.searchsorted(nodes.first_symbol, numbers, side="right") - 1
     followed = np.array([_is_followed(head) for head in tables.files.heads], np.bool_)
@@ -270,5 +272,5 @@ def anonymous_functions(tables: Tables, first_symbol: NDArray[Any], files: Seque
         for file in files
         for item in tables.facts(file).lambdas
     ]
-    found: NDArray[Any] = np.array(rows, np.int32).reshape(-1, 3).T
-    return found
+    columns: NDArray[Any] = np.array(rows, np.int32).reshape(-1, 3).T
+    return columns

@@ -100,8 +100,8 @@ class Solver:
     def _give_declared(self) -> None:
         """Give variables without values an object of their declared type: callers outside the repository pass it."""
         values = self.points.values
-        given = [(node, value) for node, of in self.points.typed.tolist() if not values(node) for value in values(of)]
-        for node, value in given:
+        missing = [(node, value) for node, of in self.points.typed.tolist() if not values(node) for value in values(of)]
+        for node, value in missing:
             if kind_of(value) == CLASS:
                 self.points.give(node, value_of(INSTANCE, number_of(value)))
 
@@ -202,11 +202,11 @@ class Solver:
     def link(self, site: int, function: int, obj: int) -> None:
         """Add a call of a function on the object `obj`; 0 if there is no object."""
         points = self.points
-        known = points.functions[function]
+        target = points.functions[function]
         shift = 0
-        if obj and known.receiver:
-            points.give(known.receiver, obj)
-            shift = known.shift
+        if obj and target.receiver:
+            points.give(target.receiver, obj)
+            shift = target.shift
         linked = len(self._linked)
         self._linked.add((site, function, shift))
         if len(self._linked) == linked:
@@ -214,24 +214,24 @@ class Solver:
         result, callee, origin, _, start, stop = points.sites[site]
         self._targets.add((origin, callee, function))
         if start < stop:
-            self._pass(points.arguments[start:stop], known, function, shift)
+            self._pass(points.arguments[start:stop], target, function, shift)
         if not result:
             return
-        if known.flags & ir.GENERATOR:
-            made = points.object_of("generator", function)
-            points.copy(known.item, points.field(made, 0))
-            points.give(result, made)
+        if target.flags & ir.GENERATOR:
+            generator = points.object_of("generator", function)
+            points.copy(target.item, points.field(generator, 0))
+            points.give(result, generator)
         elif points.is_used(result):
-            points.copy(known.result, result)
+            points.copy(target.result, result)
 
-    def _pass(self, arguments: Iterable[tuple[int, int]], known: Function, function: int, shift: int) -> None:
+    def _pass(self, arguments: Iterable[tuple[int, int]], callee: Function, function: int, shift: int) -> None:
         """Copy the arguments of a call to a function's parameters; the first `shift` parameters get none."""
         points = self.points
-        singles, rest, named = known.singles, known.rest, known.named_rest
+        singles, rest, keywords = callee.singles, callee.rest, callee.named_rest
         if rest is not None:
             points.give(rest, points.object_of("rest", function))
-        if named is not None:
-            points.give(named, points.object_of("named", function))
+        if keywords is not None:
+            points.give(keywords, points.object_of("named", function))
         for position, source in arguments:
             if 0 <= position < len(singles) - shift:
                 node = singles[position + shift][0]
@@ -251,7 +251,7 @@ class Solver:
                 target = next((node for node, name in singles if name == ~position), None)
                 if target is not None:
                     points.copy(source, target)
-                elif named is not None:
+                elif keywords is not None:
                     text = points.text(~position)
                     for key in (f'"{text}"', f"'{text}'"):
                         points.copy(source, points.field(points.object_of("named", function), points.name(key)))
@@ -262,11 +262,11 @@ class Solver:
     def _construct(self, site: int, value: int) -> None:
         points = self.points
         number = number_of(value)
-        made = value_of(INSTANCE, number)
-        points.give(points.sites[site][0], made)
+        instance = value_of(INSTANCE, number)
+        points.give(points.sites[site][0], instance)
         lineage = points.lineage(number)
         allocates = self._constructor(site, lineage, value, self._allocators)
-        if not self._constructor(site, lineage, made) and not allocates and points.class_named[number]:
+        if not self._constructor(site, lineage, instance) and not allocates and points.class_named[number]:
             self._edge(site, ~number)
 
     def _constructor(self, site: int, lineage: Iterable[int], obj: int, names: tuple[int, ...] = ()) -> bool:
@@ -283,10 +283,10 @@ class Solver:
 
     def _construct_function(self, site: int, value: int) -> None:
         points = self.points
-        made = points.object_of("instance", number_of(value))
-        points.load(self._holding(value), points.prototype(made), points.name("prototype"))
-        points.give(points.site(site).result, made)
-        self.link(site, number_of(value), made)
+        obj = points.object_of("instance", number_of(value))
+        points.load(self._holding(value), points.prototype(obj), points.name("prototype"))
+        points.give(points.site(site).result, obj)
+        self.link(site, number_of(value), obj)
 
     def synthetic(self, key: tuple[object, ...], site: Site) -> int:
         """The number of a call that is not in the text; the call is created once per key."""
@@ -310,17 +310,17 @@ class Solver:
             iterate, step = points.field(holder, points.name("iter")), points.field(holder, points.name("next"))
             points.load(self._holding(value), iterate, points.name("__iter__"))
             points.load(self._holding(value), iterate, points.name("[Symbol.iterator]"))
-            made = points.node()
-            first = self.synthetic(("iter", site), each._replace(callee=iterate, result=made, arguments=()))
+            iterator = points.node()
+            first = self.synthetic(("iter", site), each._replace(callee=iterate, result=iterator, arguments=()))
             points.call(iterate, first)
-            points.load(made, step, points.name("__next__"))
-            points.load(made, step, points.name("next"))
+            points.load(iterator, step, points.name("__next__"))
+            points.load(iterator, step, points.name("next"))
             result = points.field(holder, points.name("result"))
             second = self.synthetic(("next", site), each._replace(callee=step, result=result, arguments=()))
             points.call(step, second)
             points.copy(result, each.result)
             points.load(result, each.result, points.name("value"))
-            points.load(made, each.result, 0)
+            points.load(iterator, each.result, 0)
 
     def implicit_call(self, site: int, node: int, name: str) -> None:
         """Add a call of a special method by a built-in function: `len(x)` calls `x.__len__()`."""
@@ -335,16 +335,16 @@ class Solver:
         key = ("each", site, callee)
         if key not in self._extra:
             result = 0 if implicit_name(callee) else points.node()
-            made = self.synthetic(key, Site(result, callee, points.sites[site][2], 0, ()))
-            points.each(node, made)
+            loop = self.synthetic(key, Site(result, callee, points.sites[site][2], 0, ()))
+            points.each(node, loop)
         return self._extra[key]
 
     def _special_method(self, value: int, name: int) -> int:
         """The node of the method that an implicit call runs on an object; -1 if the object has no such method."""
-        found = self._special.get((value, name))
-        if found is None:
-            found = self._special[value, name] = self._find_special_method(value, name)
-        return found
+        node = self._special.get((value, name))
+        if node is None:
+            node = self._special[value, name] = self._find_special_method(value, name)
+        return node
 
     def _find_special_method(self, value: int, name: int) -> int:
         points = self.points
@@ -394,13 +394,13 @@ class Solver:
         arguments, values, parts = points.arguments, points.values, points.parts
         parameters = points.functions.parameters
         lost: list[tuple[int, int]] = []
-        taken = {number for number, hooks in points.hooks.items() if any(hook.takers for hook in hooks)}
+        hooked = {number for number, hooks in points.hooks.items() if any(hook.takers for hook in hooks)}
         for _, callee, origin, flags, start, stop in points.sites:
             if start == stop or flags & ir.DECORATOR:
                 continue
-            if taken:
+            if hooked:
                 self._take_hooks(
-                    callee, origin, {v for _, source in arguments[start:stop] for v in values(source)}, taken
+                    callee, origin, {v for _, source in arguments[start:stop] for v in values(source)}, hooked
                 )
             functions = []
             for _, source in arguments[start:stop]:
@@ -431,19 +431,19 @@ class Solver:
         name = self.points.text(int(names[callee])) if callee < len(names) else ""
         return name.rpartition(".")[2]
 
-    def _take_hooks(self, callee: int, origin: int, passed: set[int], taken: set[int]) -> None:
+    def _take_hooks(self, callee: int, origin: int, passed: set[int], hooked: set[int]) -> None:
         """Add as targets the hooks (methods that a library calls) of classes and objects passed to `callee`."""
         points = self.points
         for value in sorted(passed):
             number = number_of(value)
-            if value & KIND not in (CLASS, INSTANCE) or number not in taken:
+            if value & KIND not in (CLASS, INSTANCE) or number not in hooked:
                 continue
             name = self._last_name(callee)
             hooks = [hook for hook in points.hooks[number] if hook.takers and hook.takers.fullmatch(name)]
             for method in points.hooks_in(number, hooks):
-                owner = next(one for one in points.lineage(number) if (one, method) in points.members)
-                found = points.values(points.members[owner, method])
-                self._targets.update((origin, -1, number_of(one)) for one in found if kind_of(one) == FUNC)
+                owner = next(base for base in points.lineage(number) if (base, method) in points.members)
+                methods = points.values(points.members[owner, method])
+                self._targets.update((origin, -1, number_of(item)) for item in methods if kind_of(item) == FUNC)
 
     def _is_of_object(self, value: int) -> bool:
         """Whether a value is a built-in method of a container or function, for which there is a library model."""

@@ -112,18 +112,18 @@ class FileLinker:
 
     def _add_calls(self, file: int, calls: _CallResolver, edges: dict[tuple[int, int, int, int], int]) -> None:
         facts = calls.facts
-        known: dict[tuple[str, str, int, int], Targets] = {}
+        memo: dict[tuple[str, str, int, int], Targets] = {}
         for name, receiver, line, caller, arguments, passed in self.look_ups.tables.calls(file):
-            asked = (name, receiver, caller, arguments)
-            targets = known.get(asked) if arguments > REGISTERED else None
+            key = (name, receiver, caller, arguments)
+            targets = memo.get(key) if arguments > REGISTERED else None
             if targets is None:
-                around = facts.place_of(caller)
+                scope = facts.place_of(caller)
                 if arguments <= REGISTERED:
-                    targets = calls.registered(name, receiver, around, REGISTERED - arguments, passed)
+                    targets = calls.registered(name, receiver, scope, REGISTERED - arguments, passed)
                 elif arguments == IMPLICIT:
-                    targets = known[asked] = calls.implicit(name, receiver, around)
+                    targets = memo[key] = calls.implicit(name, receiver, scope)
                 else:
-                    targets = known[asked] = calls.resolve(name, receiver, around, arguments)
+                    targets = memo[key] = calls.resolve(name, receiver, scope, arguments)
             if not targets:
                 continue
             if calls.extended and (name, receiver) in calls.extended:
@@ -185,28 +185,28 @@ class _CallResolver:
             return (*targets, *self._expansions.of(caller, targets), *through)
         return targets
 
-    def registered(self, name: str, receiver: str, caller: int, kind: int, place: str) -> Targets:
+    def registered(self, name: str, receiver: str, caller: int, kind: int, fallback: str) -> Targets:
         """The functions or template files that a name registers with a framework.
 
         Args:
             name, receiver, caller: As in `resolve`.
             kind: An index of `REGISTRATIONS`.
-            place: The index of the symbol that a decorator registers; or `?` and the function (with its receiver) to
+            fallback: The index of the symbol that a decorator registers; or `?` and the function (with its receiver) to
                 try if the name resolves to nothing; or "".
         """
-        if place.isdecimal():
-            return ((self.facts.first + int(place), ROUTE + kind),)
+        if fallback.isdecimal():
+            return ((self.facts.first + int(fallback), ROUTE + kind),)
         if REGISTRATIONS[kind] == "template":
             files = self._templates(name)
             several = len({dirname(self._look.files.heads[file].path) for file in files}) > 1
             return tuple((~file, ROUTE + kind | (AMBIGUOUS if several else 0)) for file in files)
-        found = (
+        targets = (
             self._fixture(name, caller) if REGISTRATIONS[kind] == "fixture" else self.resolve(name, receiver, caller)
         )
-        if not found and place:
-            receiver, _, name = place[1:].rpartition(".")
-            found = self.resolve(name, receiver, caller)
-        return tuple((symbol, ROUTE + kind | (step & AMBIGUOUS)) for symbol, step in found)
+        if not targets and fallback:
+            receiver, _, name = fallback[1:].rpartition(".")
+            targets = self.resolve(name, receiver, caller)
+        return tuple((symbol, ROUTE + kind | (step & AMBIGUOUS)) for symbol, step in targets)
 
     def _templates(self, name: str) -> list[int]:
         """The files of a template; there may be one for each format. A relative name means files beside this file; any
@@ -216,8 +216,8 @@ class _CallResolver:
         endings = ("",) if "." in basename(name) else frameworks.table_of(self._language).templates
         if name.startswith("."):
             beside = [self._look.at(normpath(join(self._folder, name)) + ending) for ending in endings]
-            if found := [file for file in beside if file >= 0]:
-                return found
+            if files := [file for file in beside if file >= 0]:
+                return files
         name = normpath(name.lstrip("~/")).lstrip("./")
         base, is_whole = basename(name), _TEMPLATES.search(name) is not None
         nearest: dict[tuple[bool, int], set[int]] = {}
@@ -232,19 +232,19 @@ class _CallResolver:
 
     def _fixture(self, name: str, caller: int) -> Targets:
         """The fixture that pytest passes for a parameter: of the class, the file or the nearest `conftest.py`."""
-        around = self.facts.outer[caller] if caller >= 0 else -1
-        found = self._look.inside(self.file, around, name) if around >= 0 else None
-        found = found or self._look.top(self.file, name)
+        outer = self.facts.outer[caller] if caller >= 0 else -1
+        fixture = self._look.inside(self.file, outer, name) if outer >= 0 else None
+        fixture = fixture or self._look.top(self.file, name)
         folder: str | None = self._folder
-        while found is None and folder is not None:
+        while fixture is None and folder is not None:
             file = self._look.at(f"{folder}/conftest.py".removeprefix("/"))
-            found = self._look.top(file, name) if file >= 0 else None
+            fixture = self._look.top(file, name) if file >= 0 else None
             folder = folder.rpartition("/")[0] if folder else None
-        return ((found.symbol, 0),) if found is not None and found.kind in FUNCTION_KINDS else ()
+        return ((fixture.symbol, 0),) if fixture is not None and fixture.kind in FUNCTION_KINDS else ()
 
     def implicit(self, name: str, receiver: str, caller: int) -> Targets:
         """The methods that the language calls implicitly on an object (`source.extract.implicit_calls`)."""
-        found: list[Value] = []
+        callees: list[Value] = []
         values = self._evaluate.expression(self.file, caller, parse(receiver))
         properties = [
             result for value in values if value.kind == FUNCTION for result in self._evaluate.result(value, 8)
@@ -253,29 +253,29 @@ class _CallResolver:
             if value.kind != INSTANCE or value.at is None:
                 continue
             if not name.startswith("__"):
-                found += self._accessors(value, name)
+                callees += self._accessors(value, name)
                 continue
             methods = self._evaluate.members.attribute(value, name, 8)
             if not methods and name.startswith("__i") and name not in ("__iter__", "__int__"):  # a += b
                 methods = self._evaluate.members.attribute(value, f"__{name[3:]}", 8)
-            found += [method for method in methods if method.kind == FUNCTION]
+            callees += [method for method in methods if method.kind == FUNCTION]
         if name.startswith("__"):
-            return self._run(found)
-        targets = {value.at.symbol: value.step for value in found if value.at is not None}
-        self.known.update((value.at.symbol, value.at) for value in found if value.at is not None)
+            return self._run(callees)
+        targets = {value.at.symbol: value.step for value in callees if value.at is not None}
+        self.known.update((value.at.symbol, value.at) for value in callees if value.at is not None)
         mark = AMBIGUOUS if len(targets) > 1 else 0
         return tuple((symbol, step | mark) for symbol, step in targets.items())
 
     def _accessors(self, value: Value, name: str) -> list[Value]:
         """The getter of the property `name` of an object; the setter if the name ends in `=`."""
         assert value.at is not None
-        bare, wanted = name.removesuffix("="), "setter" if name.endswith("=") else "property"
+        bare, accessor = name.removesuffix("="), "setter" if name.endswith("=") else "property"
         for owner in self._evaluate.ancestry.lineage(value.at):
-            found = self._look.own_members(owner, bare)
-            for item in found:
-                if wanted in self._look.declarations(item, ACCESSOR):
+            members = self._look.own_members(owner, bare)
+            for item in members:
+                if accessor in self._look.declarations(item, ACCESSOR):
                     return [Value(FUNCTION, item, SELF if value.step == SELF else TYPE)]
-            if found:
+            if members:
                 break
         return []
 
@@ -289,9 +289,9 @@ class _CallResolver:
         self._arguments = arguments if "by_arity" in self._rules else UNKNOWN
         return self._allowed_targets(self._targets_by_name(name, receiver, caller), arguments, of_macro=of_macro)
 
-    def in_scope(self, file: int, place: int, name: str, arguments: int) -> Targets:
+    def in_scope(self, file: int, scope: int, name: str, arguments: int) -> Targets:
         """The definitions that a name in a macro's text means if it is looked up from a scope of any file."""
-        return self._allowed_targets(self._run(self._called_values(file, place, name)), arguments, of_macro=True)
+        return self._allowed_targets(self._run(self._called_values(file, scope, name)), arguments, of_macro=True)
 
     def _allowed_targets(self, targets: Targets, arguments: int, *, of_macro: bool) -> Targets:
         if not targets:
@@ -307,22 +307,22 @@ class _CallResolver:
         if name.endswith(ELEMENT) and name != ELEMENT:  # a table of this name, and never a function
             return self._through_pointer(name.removesuffix(ELEMENT), receiver, caller)
         if receiver in language_rules.CONSTRUCTED and receiver != language_rules.name_rules(self._language).maker:
-            made = self._evaluate.types.named(self.file, caller, name)
-            return self._run(value._replace(text="new") for value in made)
-        around = caller
+            types = self._evaluate.types.named(self.file, caller, name)
+            return self._run(value._replace(text="new") for value in types)
+        scope = caller
         first = head_name(parse(receiver)) if receiver else name
         in_method = name == "super" and "super_calls" in self._rules  # means the method of the same name
         if first and not in_method:
             caller = self._evaluate.names.scope(self.file, caller, first)
-        asked = (name, receiver, caller, self._arguments)
-        targets = self._resolved.get(asked)
+        key = (name, receiver, caller, self._arguments)
+        targets = self._resolved.get(key)
         if targets is None:
             targets = self._targets_on_receiver(name, receiver, caller) if receiver else self._bare(name, caller)
-            self._resolved[asked] = targets
-        if len(targets) > MOST_HOOKS and (self.facts.first + around, HOOK | AMBIGUOUS) in targets:
+            self._resolved[key] = targets
+        if len(targets) > MOST_HOOKS and (self.facts.first + scope, HOOK | AMBIGUOUS) in targets:
             return ()  # one of many hooks calls all of them: whoever calls the first one says more
         if not targets and "storing" in self._rules:
-            return self._through_pointer(name, receiver, around)
+            return self._through_pointer(name, receiver, scope)
         return targets
 
     def _targets_on_receiver(self, name: str, receiver: str, caller: int) -> Targets:
@@ -330,29 +330,29 @@ class _CallResolver:
         expr = parse_receiver(receiver) if "extension_methods" in self._rules else parse(receiver)
         values = self._evaluate.expression(self.file, caller, expr)
         if not values and "qualified" in self._rules:
-            named, rest = self._evaluate.qualified(self.file, parse(f"{receiver}.{name}"))
-            if named and not rest:
-                return self._run(named)
+            types, rest = self._evaluate.qualified(self.file, parse(f"{receiver}.{name}"))
+            if types and not rest:
+                return self._run(types)
         if not values:
             if self._is_bound(receiver, caller) or name in words_of(self._language, "builtin_methods"):
                 return ()
             return self._only(name, methods=True, free="module_objects" in self._rules)
-        found: list[Value] = []
+        callees: list[Value] = []
         for value in self._evaluate.holders(values):
             if value.kind == FUNCTION:  # a property, or what a function has as an attribute
                 for result in self._evaluate.result(value, DEPTH):
-                    found.extend(self._evaluate.members.attribute(result, name, 8))
+                    callees.extend(self._evaluate.members.attribute(result, name, 8))
             else:
-                found.extend(self._evaluate.members.attribute(value, name, 8))
-        if any(value.text == EXTENDING for value in found):
-            members = [value for value in found if value.kind == FUNCTION and value.text != EXTENDING]
+                callees.extend(self._evaluate.members.attribute(value, name, 8))
+        if any(value.text == EXTENDING for value in callees):
+            members = [value for value in callees if value.kind == FUNCTION and value.text != EXTENDING]
             if members:  # they come first
-                found = members
+                callees = members
             else:
                 self.extended.add((name, receiver))
         if name == "class" and "class_of_objects" in self._rules:
-            found = [value for value in found if value.kind == FUNCTION]  # to ask for the class makes no object
-        targets = self._run(found) or self._called_by_library(values, name)
+            callees = [value for value in callees if value.kind == FUNCTION]  # to ask for the class makes no object
+        targets = self._run(callees) or self._called_by_library(values, name)
         if not targets and "package_objects" in self._rules and all(value.step == SELF for value in values):
             return self._only(name, methods=True, free=True)  # it may be inherited
         is_own = all(value.step == SELF and value.kind != BASES for value in values)
@@ -375,7 +375,7 @@ class _CallResolver:
         if name not in frameworks.hook_callers(self._language):
             return ()
         members, ancestry, look = self._evaluate.members, self._evaluate.ancestry, self._look
-        found: list[Value] = []
+        methods_run: list[Value] = []
         derived: dict[int, int] = {}
         for value in values:
             if value.at is None or value.kind not in (INSTANCE, CLASS, BASES):
@@ -390,9 +390,9 @@ class _CallResolver:
                     methods |= {method for method in defined if hook.pattern.fullmatch(method)}
                 for method in sorted(methods - {name}):
                     own = [v for v in members.attribute(obj, method, 8) if v.kind == FUNCTION]
-                    found += own
+                    methods_run += own
                     derived.update(() if own else self._callees.in_derived((obj,), method))
-        targets = self._run(found) or tuple(derived.items())
+        targets = self._run(methods_run) or tuple(derived.items())
         several = AMBIGUOUS if len(targets) > 1 else 0
         return tuple((symbol, HOOK | (step & AMBIGUOUS) | several) for symbol, step in targets)
 
@@ -489,9 +489,9 @@ class _CallResolver:
     def _run(self, values: Iterable[Value]) -> Targets:
         return self._callees.of(values, self._arguments)
 
-    def _called_values(self, file: int, place: int, name: str) -> Values:
+    def _called_values(self, file: int, scope: int, name: str) -> Values:
         """The values of a bare name (without a receiver) that is called."""
-        values = self._evaluate.names.name(file, place, name, callee=True)
+        values = self._evaluate.names.name(file, scope, name, callee=True)
         if "tagged_types" in self._rules:
             return tuple(value for value in values if value.kind != CLASS)
         return values
@@ -512,13 +512,13 @@ class _CallResolver:
 
     def _own_constructor(self, name: str, caller: int) -> Targets:
         """The target of `new self` or `this(x)`: the constructor of the enclosing class, or of a base of that class."""
-        found: list[Value] = []
+        types: list[Value] = []
         for value in self._evaluate.names.name(self.file, caller, name):
             if value.kind == INSTANCE:
-                found.append(value._replace(kind=CLASS))
+                types.append(value._replace(kind=CLASS))
             elif value.kind == BASES and value.at is not None:
-                found.extend(Value(CLASS, base, value.step) for base in self._evaluate.ancestry.bases(value.at)[:1])
-        return self._run(found)
+                types.extend(Value(CLASS, base, value.step) for base in self._evaluate.ancestry.bases(value.at)[:1])
+        return self._run(types)
 
     def _is_local(self, name: str, caller: int, *, of_file: bool = True) -> bool:
         """Whether a local variable has this name; if `of_file`, variables outside functions count as well."""
@@ -539,34 +539,34 @@ class _CallResolver:
             free: Whether the call may mean a function that is no method.
             anywhere: Whether the language has a single namespace for the whole program.
         """
-        found = self._look.only(self._family, name)
-        if found is None:
+        definition = self._look.only(self._family, name)
+        if definition is None:
             return (self._included_function(name) or self._several(name)) if anywhere else ()
-        self.known[found.symbol] = found
-        is_method = found.kind in ("method", "constructor")
-        if found.kind in TYPE_KINDS and found.around in TYPE_KINDS and "nested_hidden" in self._rules:
+        self.known[definition.symbol] = definition
+        is_method = definition.kind in ("method", "constructor")
+        if definition.kind in TYPE_KINDS and definition.around in TYPE_KINDS and "nested_hidden" in self._rules:
             return ()
-        if (is_method and not methods) or (self._look.files.heads[found.file].test and not self._test):
+        if (is_method and not methods) or (self._look.files.heads[definition.file].test and not self._test):
             return ()
-        if found.kind == "function" and not free:
+        if definition.kind == "function" and not free:
             return ()  # what is called on an object is a member of it, save where files or tables are the objects
         if is_method and self._look.is_common(self._family, name):
             return ()
-        near = self._look.files.folders[found.file] == self._folder or found.file in self._imported_files
+        near = self._look.files.folders[definition.file] == self._folder or definition.file in self._imported_files
         if anywhere and not is_method:
-            return ((found.symbol, PACKAGE),)
-        return ((found.symbol, NAME),) if near else ()
+            return ((definition.symbol, PACKAGE),)
+        return ((definition.symbol, NAME),) if near else ()
 
     def _included_function(self, name: str) -> Targets:
         """The `static` function of this name in a source file that this file includes."""
         for target in sorted(self._imported_files) if "expanding" in self._rules else ():
-            found = self._look.top(target, name)
-            if found is not None and found.static:
-                self.known[found.symbol] = found
-                return ((found.symbol, PACKAGE),)
+            definition = self._look.top(target, name)
+            if definition is not None and definition.static:
+                self.known[definition.symbol] = definition
+                return ((definition.symbol, PACKAGE),)
         return ()
 
-    def _nearest(self, found: list[Definition]) -> list[Definition]:
+    def _nearest(self, matches: list[Definition]) -> list[Definition]:
         """Chooses among definitions in several programs of one repository: those in files that this file includes, or
         whose header it includes; if there are none, those in the nearest folders.
 
@@ -575,13 +575,13 @@ class _CallResolver:
         heads, folders = self._look.files.heads, self._look.files.folders
         included = {heads[target].path.rpartition("/")[2] for target in self._imported_files}
         stems = {splitext(name)[0] for name in included}
-        near = [item for item in found if splitext(heads[item.file].path)[0].rpartition("/")[2] in stems]
+        near = [item for item in matches if splitext(heads[item.file].path)[0].rpartition("/")[2] in stems]
         if near:
             return near
-        if any(not included.isdisjoint(self._look.includes(item.file)) for item in found if not self._is_open(item)):
-            found = [item for item in found if self._is_open(item) or self._includes_own(item)]
-        shared = [len(commonpath((f"/{self._folder}", f"/{folders[item.file]}"))) for item in found]
-        return [item for item, length in zip(found, shared, strict=True) if length == max(shared)]
+        if any(not included.isdisjoint(self._look.includes(item.file)) for item in matches if not self._is_open(item)):
+            matches = [item for item in matches if self._is_open(item) or self._includes_own(item)]
+        shared = [len(commonpath((f"/{self._folder}", f"/{folders[item.file]}"))) for item in matches]
+        return [item for item, length in zip(matches, shared, strict=True) if length == max(shared)]
 
     def _is_open(self, item: Definition) -> bool:
         """Whether the file of a definition is meant to be included, so that no header has to declare the definition."""
@@ -600,16 +600,16 @@ class _CallResolver:
 
     def _several(self, name: str) -> Targets:
         """All functions and macros of a name: programs in the repository may be linked with different definitions."""
-        found = [
+        items = [
             item for item in self._look.all_named(self._family, name)
             if item.kind in ("function", "macro") and (self._test or not self._look.files.heads[item.file].test)
         ]  # fmt: skip
-        mark = AMBIGUOUS if len(found) > 1 else 0
+        mark = AMBIGUOUS if len(items) > 1 else 0
         if mark and "expanding" in self._rules:
-            renamed = [item for item in found if item.file in self._imported_files and self._is_other_name(item, name)]
-            found = renamed or self._nearest(found)
+            renamed = [item for item in items if item.file in self._imported_files and self._is_other_name(item, name)]
+            items = renamed or self._nearest(items)
             # Where a header with a macro is included, its name is that macro.
-            included = len(found) == 1 and found[0].kind == "macro" and found[0].file in self._imported_files
+            included = len(items) == 1 and items[0].kind == "macro" and items[0].file in self._imported_files
             mark = 0 if len(renamed) == 1 or included else mark
-        self.known |= {item.symbol: item for item in found}
-        return tuple((item.symbol, PACKAGE | mark) for item in found)
+        self.known |= {item.symbol: item for item in items}
+        return tuple((item.symbol, PACKAGE | mark) for item in items)

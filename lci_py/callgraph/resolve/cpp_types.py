@@ -71,46 +71,46 @@ class CppTypes:
         self._bases = bases
         self._made_of = made_of
 
-    def fits(self, given: StaticType, wanted: StaticType) -> int:
+    def fits(self, argument: StaticType, parameter: StaticType) -> int:
         """How well an argument's type fits a parameter's type: one of `NO` ... `PERHAPS` in argument_types.py."""
-        found = self._fits(given, wanted)
-        return self._by_constructor(given, wanted) if found == PERHAPS and not wanted.arrays else found
+        fit = self._fits(argument, parameter)
+        return self._by_constructor(argument, parameter) if fit == PERHAPS and not parameter.arrays else fit
 
-    def _by_constructor(self, given: StaticType, wanted: StaticType) -> int:
+    def _by_constructor(self, argument: StaticType, parameter: StaticType) -> int:
         """How well a type fits if a constructor converts it. No second conversion by a constructor can follow."""
-        at = self._definition(wanted)
-        taken = self._made_of(at) if at is not None and at.kind in _CLASSES else None
-        if taken is None:
+        at = self._definition(parameter)
+        firsts = self._made_of(at) if at is not None and at.kind in _CLASSES else None
+        if firsts is None:
             return PERHAPS
-        fit = {MAYBE if one is None or one.name == DEDUCED else self._fits(given, one) for one in taken}
+        fit = {MAYBE if first is None or first.name == DEDUCED else self._fits(argument, first) for first in firsts}
         if not fit.isdisjoint((EXACT, PROMOTED, BOXED)):
             return OWN
         # An object of a class may convert itself.
-        return PERHAPS if MAYBE in fit or self._kind(given) in ("class", "library", "") else NO
+        return PERHAPS if MAYBE in fit or self._kind(argument) in ("class", "library", "") else NO
 
-    def _fits(self, given: StaticType, wanted: StaticType) -> int:
-        if wanted.name == DEDUCED:
-            return self._deduced(given, wanted)
-        if given.name == DEDUCED:
+    def _fits(self, argument: StaticType, parameter: StaticType) -> int:
+        if parameter.name == DEDUCED:
+            return self._deduced(argument, parameter)
+        if argument.name == DEDUCED:
             return MAYBE
-        if given.name.startswith((POINTER, "::")):
-            return self._function(given, wanted)
-        if wanted.name.startswith(POINTER):
-            return self._to_function(given)
-        if given.name == NOTHING:
-            if wanted.arrays:
+        if argument.name.startswith((POINTER, "::")):
+            return self._function(argument, parameter)
+        if parameter.name.startswith(POINTER):
+            return self._to_function(argument)
+        if argument.name == NOTHING:
+            if parameter.arrays:
                 return BOXED
-            return NO if wanted.name in NUMBERS else PERHAPS
-        if given.arrays == ANY_POINTERS:
-            one, other = (self._fits(given._replace(arrays=number), wanted) for number in (0, 1))
-            return one if one == other else MAYBE
-        if given.arrays and wanted.arrays:
-            return self._pointers(given, wanted)
-        if given.arrays:
-            return self._from_pointer(given, wanted)
-        if wanted.arrays:
-            return self._to_pointer(given)
-        return self._values(given, wanted)
+            return NO if parameter.name in NUMBERS else PERHAPS
+        if argument.arrays == ANY_POINTERS:
+            as_value, as_pointer = (self._fits(argument._replace(arrays=number), parameter) for number in (0, 1))
+            return as_value if as_value == as_pointer else MAYBE
+        if argument.arrays and parameter.arrays:
+            return self._pointers(argument, parameter)
+        if argument.arrays:
+            return self._from_pointer(argument, parameter)
+        if parameter.arrays:
+            return self._to_pointer(argument)
+        return self._values(argument, parameter)
 
     def _kind(self, type_: StaticType) -> str:
         """The kind of a type: "number", "void", "enum", "class" or "library"; "" if it is unknown."""
@@ -123,66 +123,68 @@ class CppTypes:
             return "class" if at.kind in _CLASSES else at.kind if at.kind == "enum" else ""
         return "library" if type_.written.startswith("std.") else ""
 
-    def _deduced(self, given: StaticType, wanted: StaticType) -> int:
-        if not wanted.arrays:
+    def _deduced(self, argument: StaticType, parameter: StaticType) -> int:
+        if not parameter.arrays:
             return EXACT
-        if given.arrays == ANY_POINTERS:
+        if argument.arrays == ANY_POINTERS:
             return MAYBE
-        if given.arrays >= wanted.arrays:
+        if argument.arrays >= parameter.arrays:
             return EXACT
-        return MAYBE if self._kind(given) == "" and not given.name.startswith(POINTER) and given.name != NOTHING else NO
-
-    def _function(self, given: StaticType, wanted: StaticType) -> int:
-        if wanted.name in NUMBERS and wanted.name != "boolean":
-            return NO
-        if wanted.arrays or wanted.name in _TEXTS or self._kind(wanted) == "enum":
+        if self._kind(argument) != "" or argument.name.startswith(POINTER) or argument.name == NOTHING:
             return NO
         return MAYBE
 
-    def _to_function(self, given: StaticType) -> int:
-        if given.name in (NOTHING, ZERO):
-            return BOXED
-        return NO if self._kind(given) in ("number", "enum") else MAYBE
+    def _function(self, argument: StaticType, parameter: StaticType) -> int:
+        if parameter.name in NUMBERS and parameter.name != "boolean":
+            return NO
+        if parameter.arrays or parameter.name in _TEXTS or self._kind(parameter) == "enum":
+            return NO
+        return MAYBE
 
-    def _pointers(self, given: StaticType, wanted: StaticType) -> int:
-        if wanted.name == "void" and wanted.arrays == 1 and given.name != "void":
+    def _to_function(self, argument: StaticType) -> int:
+        if argument.name in (NOTHING, ZERO):
             return BOXED
-        kinds = self._kind(given), self._kind(wanted)
-        if given.arrays != wanted.arrays:
+        return NO if self._kind(argument) in ("number", "enum") else MAYBE
+
+    def _pointers(self, argument: StaticType, parameter: StaticType) -> int:
+        if parameter.name == "void" and parameter.arrays == 1 and argument.name != "void":
+            return BOXED
+        kinds = self._kind(argument), self._kind(parameter)
+        if argument.arrays != parameter.arrays:
             return MAYBE if "" in kinds else NO
-        if given.name == wanted.name:
-            return EXACT if self._may_be_same(given, wanted) else NO
-        if "" in kinds or kinds == ("library", "library") or _is_of_platform(given, wanted):
+        if argument.name == parameter.name:
+            return EXACT if self._may_be_same(argument, parameter) else NO
+        if "" in kinds or kinds == ("library", "library") or _is_of_platform(argument, parameter):
             return MAYBE
-        if kinds == ("class", "class") and given.arrays == 1:
-            derived = self._derived(given, wanted)
+        if kinds == ("class", "class") and argument.arrays == 1:
+            derived = self._derived(argument, parameter)
             return derived if derived != PERHAPS else NO
-        return MAYBE if kinds == ("class", "library") and not self._is_whole(given) else NO
+        return MAYBE if kinds == ("class", "library") and not self._is_whole(argument) else NO
 
-    def _from_pointer(self, given: StaticType, wanted: StaticType) -> int:
-        if wanted.name == "boolean":
+    def _from_pointer(self, argument: StaticType, parameter: StaticType) -> int:
+        if parameter.name == "boolean":
             return BOXED
-        kind = self._kind(wanted)
+        kind = self._kind(parameter)
         if kind in ("number", "enum", "void"):
             return NO
-        if given.name == "char" and given.arrays == 1 and wanted.name in _TEXTS and kind in ("library", ""):
+        if argument.name == "char" and argument.arrays == 1 and parameter.name in _TEXTS and kind in ("library", ""):
             return OWN
         return MAYBE if kind == "" else PERHAPS
 
-    def _to_pointer(self, given: StaticType) -> int:
-        if given.name == ZERO:
+    def _to_pointer(self, argument: StaticType) -> int:
+        if argument.name == ZERO:
             return BOXED
-        kind = self._kind(given)
+        kind = self._kind(argument)
         return NO if kind in ("number", "enum") else MAYBE if kind == "" else PERHAPS
 
-    def _values(self, given: StaticType, wanted: StaticType) -> int:
-        if given.name == ZERO:
-            given = given._replace(name="int")
-        if given.name == wanted.name:
-            return EXACT if self._may_be_same(given, wanted) else PERHAPS
-        kinds = self._kind(given), self._kind(wanted)
+    def _values(self, argument: StaticType, parameter: StaticType) -> int:
+        if argument.name == ZERO:
+            argument = argument._replace(name="int")
+        if argument.name == parameter.name:
+            return EXACT if self._may_be_same(argument, parameter) else PERHAPS
+        kinds = self._kind(argument), self._kind(parameter)
         if kinds == ("number", "number"):
-            return self._numbers(given.name, wanted.name)
+            return self._numbers(argument.name, parameter.name)
         if "" in kinds:
             return MAYBE
         if kinds[0] == "enum":
@@ -190,39 +192,40 @@ class CppTypes:
         if kinds[1] == "enum":
             return NO if kinds[0] == "number" else PERHAPS
         if kinds == ("class", "class"):
-            return self._derived(given, wanted)
+            return self._derived(argument, parameter)
         if kinds == ("library", "library"):
-            return OWN if (given.name, wanted.name) == ("string", "string_view") else MAYBE
-        return MAYBE if kinds == ("class", "library") and not self._is_whole(given) else PERHAPS
+            return OWN if (argument.name, parameter.name) == ("string", "string_view") else MAYBE
+        return MAYBE if kinds == ("class", "library") and not self._is_whole(argument) else PERHAPS
 
-    def _numbers(self, given: str, wanted: str) -> int:
-        if given in _OF_PLATFORM or wanted in _OF_PLATFORM:
-            return MAYBE if given in _LARGE and wanted in _LARGE else BOXED
-        if wanted == "int" and given in _SMALL:
+    def _numbers(self, argument: str, parameter: str) -> int:
+        if argument in _OF_PLATFORM or parameter in _OF_PLATFORM:
+            return MAYBE if argument in _LARGE and parameter in _LARGE else BOXED
+        if parameter == "int" and argument in _SMALL:
             return PROMOTED
-        return PROMOTED if (given, wanted) == ("float", "double") else BOXED
+        return PROMOTED if (argument, parameter) == ("float", "double") else BOXED
 
-    def _may_be_same(self, given: StaticType, wanted: StaticType) -> bool:
+    def _may_be_same(self, argument: StaticType, parameter: StaticType) -> bool:
         """Whether two types with the same name may be the same type."""
-        one, other = self._definition(given), self._definition(wanted)
-        return one is None or other is None or one == other
+        at, other = self._definition(argument), self._definition(parameter)
+        return at is None or other is None or at == other
 
-    def _derived(self, given: StaticType, wanted: StaticType) -> int:
-        one, other = self._definition(given), self._definition(wanted)
-        if one is None or other is None:
+    def _derived(self, argument: StaticType, parameter: StaticType) -> int:
+        at, other = self._definition(argument), self._definition(parameter)
+        if at is None or other is None:
             return MAYBE
-        if one == other:
+        if at == other:
             return EXACT
-        return BOXED if other in self._bases(one)[0] else PERHAPS
+        return BOXED if other in self._bases(at)[0] else PERHAPS
 
-    def _is_whole(self, given: StaticType) -> bool:
+    def _is_whole(self, argument: StaticType) -> bool:
         """Whether the repository defines all direct and indirect bases of a type."""
-        at = self._definition(given)
+        at = self._definition(argument)
         return at is not None and self._bases(at)[1]
 
 
-def _is_of_platform(given: StaticType, wanted: StaticType) -> bool:
-    return given.name in _LARGE and wanted.name in _LARGE and not _OF_PLATFORM.isdisjoint((given.name, wanted.name))
+def _is_of_platform(argument: StaticType, parameter: StaticType) -> bool:
+    names = {argument.name, parameter.name}
+    return names <= _LARGE and not names.isdisjoint(_OF_PLATFORM)
 
 
 def parse_type(text: str) -> tuple[str, str, int] | None:
@@ -233,8 +236,8 @@ def parse_type(text: str) -> tuple[str, str, int] | None:
         name = name.removeprefix(word)
     if name in ("", UNKNOWN) or name.startswith("decltype"):
         return None
-    written = name.partition("<")[0].replace("::", ".").strip(".")
+    dotted = name.partition("<")[0].replace("::", ".").strip(".")
     if name.rfind(">") < len(name) - 1 and "<" in name:  # a member of a template
         return None
-    plain = number(written)
-    return plain or written.rpartition(".")[2], written, pointers
+    plain = number(dotted)
+    return plain or dotted.rpartition(".")[2], dotted, pointers

@@ -80,11 +80,11 @@ class ExtensionMethods:
         if head is None or not has_rule(head.language, "adopting"):
             return ()
         owner = value.text.rpartition(".")[2]
-        found = [item for item in self._look.all_named(head.family, name) if item.owner == owner]
+        methods = [item for item in self._look.all_named(head.family, name) if item.owner == owner]
         if has_rule(head.language, "named_extensions"):
-            found = [item for item in found if self._import.is_named(item, name)]
-        own = [item for item in found if item.file == value.files[0]]
-        return (value_of((own or found)[0], TYPE),) if found else ()
+            methods = [item for item in methods if self._import.is_named(item, name)]
+        own = [item for item in methods if item.file == value.files[0]]
+        return (value_of((own or methods)[0], TYPE),) if methods else ()
 
     def of(self, value: Value, name: str) -> Values:
         """The extension methods of a name that take an object of this type. If none does, and the object may have
@@ -96,43 +96,43 @@ class ExtensionMethods:
             return ()
         self._look.depends_on_asker = True
         candidates = self._look.extending(own.family, name)
-        candidates = [found for found in candidates if own.test or not heads[found[0].file].test]
+        candidates = [row for row in candidates if own.test or not heads[row[0].file].test]
         if not candidates:
             return ()
         types, are_all = self._types(value)
         fits: list[tuple[Definition, bool]] = []
         for item, text in candidates:
-            wanted = _plain(text)
-            if wanted in TOP or wanted in types or (value.kind == MANY and wanted.endswith("[]")):
+            receiver = _plain(text)
+            if receiver in TOP or receiver in types or (value.kind == MANY and receiver.endswith("[]")):
                 fits.append((item, True))
-            elif not are_all and wanted not in NUMBERS and self._look.only_type(own.family, wanted) is None:
+            elif not are_all and receiver not in NUMBERS and self._look.only_type(own.family, receiver) is None:
                 fits.append((item, False))
-        known = [item for item, is_known in fits if is_known] or [item for item, _ in fits]
-        return tuple(Value(FUNCTION, item, TYPE, text=EXTENDING) for item in known)
+        methods = [item for item, is_known in fits if is_known] or [item for item, _ in fits]
+        return tuple(Value(FUNCTION, item, TYPE, text=EXTENDING) for item in methods)
 
     def _types(self, value: Value) -> tuple[set[str], bool]:
         """(names, complete): the names of an object's types with their bases, and whether these are all its types. A
         member of a library's type (`DateTime.Now`) has an unknown type, which is assumed to be the library's type.
         """
-        found: set[str] = set()
+        names: set[str] = set()
         own: set[str] = set()
         if value.kind == MANY:
             return {*OF_ARRAYS, "List", "IReadOnlyList", "IReadOnlyCollection"}, False
         if value.at is not None:
             lineage = self._lineage(value.at)
-            own = {self._look.name(one) for one in lineage}
-            found.update(_plain(base) for one in lineage for base in self._look.bases(one))
-            found -= own
+            own = {self._look.name(type_) for type_ in lineage}
+            names.update(_plain(base) for type_ in lineage for base in self._look.bases(type_))
+            names -= own
         else:
             head, _, last = value.text.rpartition(".")
             head = _plain(head)
-            found.add(
+            names.add(
                 _plain(last)
                 if not head
                 else OF_OBJECTS.get(last) or (OF_STRINGS.get(last, "") if head == "String" else head)
             )
-        outside = {above for name in found for above in SUPERTYPES.get(name, ())}
-        return own | found | outside, all(name in SUPERTYPES or name in NUMBERS or name == "String" for name in found)
+        outside = {above for name in names for above in SUPERTYPES.get(name, ())}
+        return own | names | outside, all(name in SUPERTYPES or name in NUMBERS or name == "String" for name in names)
 
 
 def _plain(text: str) -> str:

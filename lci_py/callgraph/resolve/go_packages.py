@@ -23,8 +23,8 @@ def in_package(look_ups: LookUps, rows: Rows, file: int, name: str, depth: int) 
         depth: How many further names may be followed.
     """
     heads, folder = look_ups.files.heads, look_ups.files.folders[file]
-    found = look_ups.in_folder("go", folder, name)
-    values = tuple(value_of(item, IMPORT) for item in found if not is_go_test(heads[item.file].path))
+    definitions = look_ups.in_folder("go", folder, name)
+    values = tuple(value_of(item, IMPORT) for item in definitions if not is_go_test(heads[item.file].path))
     if values:
         return values
     for other in look_ups.go_variable(folder, name):
@@ -34,7 +34,7 @@ def in_package(look_ups: LookUps, rows: Rows, file: int, name: str, depth: int) 
     return ()
 
 
-def named_type(look_ups: LookUps, declared: Declared, named: Definition, depth: int) -> Values:
+def named_type(look_ups: LookUps, declared: Declared, type_: Definition, depth: int) -> Values:
     """The type behind a named type: `[]*Item` for `type Items []*Item`."""
-    rows = look_ups.typed(named.file, -1, look_ups.name(named))
-    return distinct(v for row in rows if row.kind == ALIAS for v in declared(named.file, -1, row.text, depth))
+    rows = look_ups.typed(type_.file, -1, look_ups.name(type_))
+    return distinct(v for row in rows if row.kind == ALIAS for v in declared(type_.file, -1, row.text, depth))

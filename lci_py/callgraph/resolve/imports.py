@@ -53,8 +53,8 @@ class ImportResolver:
     def targets(self, file: int, item: Import) -> tuple[int, ...]:
         """The files that an import means: one, several for a package, none if the import is external."""
         own = self._families[file]
-        place = file if words_of(own, "call_rules").isdisjoint(_BY_FOLDER) else self._folders[file]
-        return self._look.shared(self._memo, (own, place, item.module, item.name), self._find, file, item)
+        origin = file if words_of(own, "call_rules").isdisjoint(_BY_FOLDER) else self._folders[file]
+        return self._look.shared(self._memo, (own, origin, item.module, item.name), self._find, file, item)
 
     def star_package(self, file: int, star: Import) -> str:
         """The package or namespace of a star import, if `LookUps.offering` can list its names; else ""."""
@@ -63,18 +63,18 @@ class ImportResolver:
             return ""
         return package if package.rpartition(".")[2] == holder_of(star) else ""
 
-    def is_named(self, found: Definition, name: str) -> bool:
+    def is_named(self, definition: Definition, name: str) -> bool:
         """Whether the linked file can use a definition by its bare name: it is imported, or in the same package."""
         own, self._look.depends_on_asker = self._look.asker, True
         imported = self._look.binding(own, name) is not None or bool(self._look.stars(own))
-        return imported or self._heads[found.file].package == self._heads[own].package
+        return imported or self._heads[definition.file].package == self._heads[own].package
 
     def submodule(self, file: int, name: str) -> tuple[int, ...]:
         """The file of a module inside a package or folder. The package is given as its `__init__` or index file."""
         for path in submodule_paths(self._heads[file].path, name):
-            found = self._look.at(path)
-            if found >= 0:
-                return (found,)
+            target = self._look.at(path)
+            if target >= 0:
+                return (target,)
         return ()
 
     def holders(self, file: int, item: Import, targets: tuple[int, ...]) -> tuple[int, ...]:
@@ -94,10 +94,10 @@ class ImportResolver:
             len(targets) == 1 and self._may_be_named(targets[0], item.name)
         ):
             return targets
-        around = self.targets(file, Import(item.module, "", "", 0))
+        enclosing = self.targets(file, Import(item.module, "", "", 0))
         if has_rule(language, "crates"):
-            return around or targets
-        return targets if around == targets else around
+            return enclosing or targets
+        return targets if enclosing == targets else enclosing
 
     def _may_be_named(self, file: int, name: str) -> bool:
         """Whether a Python file may be the module `name`: its path ends in `name.py` or `name/__init__.py`."""
@@ -112,16 +112,16 @@ class ImportResolver:
         if "packages" in rules:
             return self._go_package(file, tuple(module.split("/")))  # an import names a folder, never a file
         if "npm_packages" in rules and module[:1] not in (".", "/"):
-            found = self._npm.find(file, module)
-            if found >= 0:
-                return (found,)
+            target = self._npm.find(file, module)
+            if target >= 0:
+                return (target,)
             if re.fullmatch(r"(?:node:)?[\w-]+", module):
                 return ()  # a bare name is an installed package, even if a file here has that name
         if "crates" in rules:
             segments = [part for part in module.split("::") if part]
-            within = self.crates.find(file, [*segments, *([item.name] if item.name not in ("", "*") else [])])
-            if within >= 0 or (segments and segments[0] in (*STANDARD, "crate", "self", "super")):
-                return (within,) if within >= 0 else ()
+            crate_file = self.crates.find(file, [*segments, *([item.name] if item.name not in ("", "*") else [])])
+            if crate_file >= 0 or (segments and segments[0] in (*STANDARD, "crate", "self", "super")):
+                return (crate_file,) if crate_file >= 0 else ()
         if "includes" in rules:
             return self._include(folder, module)
         if "declared_imports" in rules:
@@ -133,9 +133,9 @@ class ImportResolver:
             module = _SHELL_FOLDER.sub("", module)
         beside = posixpath.normpath(posixpath.join(folder, module))
         for path in (beside, f"{beside}.rb", module):  # require_relative, source, a path from the root
-            found = self._look.at(path)
-            if found >= 0:
-                return (found,)
+            target = self._look.at(path)
+            if target >= 0:
+                return (target,)
         if "npm_packages" in rules and module[:1] == ".":
             path = "" if beside == "." else beside
             entry = self._npm.entry_of(path)
@@ -166,17 +166,17 @@ class ImportResolver:
         name = re.split(r"::|[./\\]", imported)[0] if imported and imported != "*" else ""
         # In Rust the last part may be an item in a module's file; elsewhere a shorter path is another module.
         shorter = segments[:-1] if has_rule(self._families[file], "crates") else ()
-        for wanted in ((*segments, name) if name else segments, segments, shorter):
-            found = self._by_suffix(file, wanted) if wanted else ()
-            if found:
-                return found
+        for path in ((*segments, name) if name else segments, segments, shorter):
+            files = self._by_suffix(file, path) if path else ()
+            if files:
+                return files
         return ()
 
     def _declaring_files(self, file: int, item: Import) -> tuple[int, ...]:
         """The files that declare an import's qualified name, whatever their paths."""
         module, name = _dotted_name(item.module), _dotted_name(item.name)
-        wanted = [f"{module}.{name}", module] if name and name != "*" else [module]
-        for dotted in wanted:
+        candidates = [f"{module}.{name}", module] if name and name != "*" else [module]
+        for dotted in candidates:
             files = [f for f in self._look.declaring(self._families[file], dotted) if f != file]
             # If the package declares no type of that name, nothing says which of its files is meant.
             if files and (dotted != module or len(files) == 1 or name in ("", "*")):
@@ -202,69 +202,71 @@ class ImportResolver:
         return tuple(matches) if len(matches) == 1 else ()
 
     def _relative(self, own: str, path: str, name: str) -> tuple[int, ...]:
-        wanted = tuple(part for part in path.split("/") if part)
-        for segments in ((*wanted, name), wanted, ((*wanted[:-1], wanted[-1].rpartition(".")[0]) if wanted else ())):
+        parts = tuple(part for part in path.split("/") if part)
+        for segments in ((*parts, name), parts, ((*parts[:-1], parts[-1].rpartition(".")[0]) if parts else ())):
             if segments and segments[-1]:
-                found = [f for candidate, f in self._look.ending_in(segments[-1]) if candidate == segments]
-                if found:  # `./button` is button.ts before button.css
-                    return (next((f for f in found if self._families[f] == own), found[0]),)
+                files = [f for candidate, f in self._look.ending_in(segments[-1]) if candidate == segments]
+                if files:  # `./button` is button.ts before button.css
+                    return (next((f for f in files if self._families[f] == own), files[0]),)
         return ()
 
-    def _by_suffix(self, file: int, wanted: tuple[str, ...]) -> tuple[int, ...]:
+    def _by_suffix(self, file: int, parts: tuple[str, ...]) -> tuple[int, ...]:
         best: tuple[int, int, int] | None = None
         own = self._heads[file].path.split("/")
         folder, beside = tuple(own[:-1]), -1
-        for segments, target in self._look.ending_in(wanted[-1]):
+        for segments, target in self._look.ending_in(parts[-1]):
             if target == file or self._families[target] != self._families[file]:
                 continue
-            size = min(len(segments), len(wanted))
+            size = min(len(segments), len(parts))
             # The whole module path, or the whole file path when the root lies inside the package.
-            if segments[-size:] != wanted[-size:] or (size < len(wanted) and size < 2):
+            if segments[-size:] != parts[-size:] or (size < len(parts) and size < 2):
                 continue
             # An absolute import in Python names the whole path from the outermost package: `import subprocess` does not
             # mean asyncio/subprocess.py.
-            whole = has_rule(self._families[file], "python_modules") and size == len(wanted)
+            whole = has_rule(self._families[file], "python_modules") and size == len(parts)
             if whole and self._look.at(posixpath.join("/".join(segments[:-size]), "__init__.py")) >= 0:
                 beside = beside if segments[:-size] != folder else target
                 continue
             rank = (-size, -shared_folders(own, segments), target)
             if best is None or rank < best:
                 best = rank
-        if beside >= 0 and wanted[0] not in language_rules.STANDARD_MODULES and self._look.is_alone(file):
+        if beside >= 0 and parts[0] not in language_rules.STANDARD_MODULES and self._look.is_alone(file):
             return (beside,)  # the folder of a script comes first in `sys.path`, even if it is a package
         return (best[2],) if best else ()
 
-    def _go_package(self, file: int, wanted: tuple[str, ...]) -> tuple[int, ...]:
+    def _go_package(self, file: int, parts: tuple[str, ...]) -> tuple[int, ...]:
         """The files of a Go package: in the module whose path begins the import's path, if a go.mod declares one."""
         modules = self._look.go_modules()
-        for size in range(len(wanted), 0, -1):
-            for folder in self._module_folders(file, modules.get("/".join(wanted[:size]), ())):
-                if found := self._look.go_package(posixpath.join(folder, *wanted[size:])):
-                    return tuple(found[:MOST_PACKAGE_FILES])
-        if "." not in wanted[0] and "std" in modules:
+        for size in range(len(parts), 0, -1):
+            for folder in self._module_folders(file, modules.get("/".join(parts[:size]), ())):
+                if files := self._look.go_package(posixpath.join(folder, *parts[size:])):
+                    return tuple(files[:MOST_PACKAGE_FILES])
+        if "." not in parts[0] and "std" in modules:
             for folder in self._module_folders(file, modules["std"]):
-                if found := self._look.go_package(posixpath.join(folder, *wanted)):
-                    return tuple(found[:MOST_PACKAGE_FILES])
-        around = self._module_folders(file, [one for found in modules.values() for one in found], around=True)
-        if around:  # the module is another one; perhaps a copy of it is here
-            found = self._look.go_package(posixpath.join(around[0], "vendor", *wanted))
-            return tuple(found[:MOST_PACKAGE_FILES])
+                if files := self._look.go_package(posixpath.join(folder, *parts)):
+                    return tuple(files[:MOST_PACKAGE_FILES])
+        enclosing = self._module_folders(
+            file, [manifest for files in modules.values() for manifest in files], enclosing=True
+        )
+        if enclosing:  # the module is another one; perhaps a copy of it is here
+            files = self._look.go_package(posixpath.join(enclosing[0], "vendor", *parts))
+            return tuple(files[:MOST_PACKAGE_FILES])
         # `net/http` is the standard library's even if there is a folder `http`; `example.org/m/http` may be ours.
-        cuts = range(len(wanted)) if "." in wanted[0] else range(1)
-        packages = (self._look.go_package("/".join(wanted[cut:])) for cut in cuts)
-        return next((tuple(found[:MOST_PACKAGE_FILES]) for found in packages if found), ())
+        cuts = range(len(parts)) if "." in parts[0] else range(1)
+        packages = (self._look.go_package("/".join(parts[cut:])) for cut in cuts)
+        return next((tuple(files[:MOST_PACKAGE_FILES]) for files in packages if files), ())
 
-    def _module_folders(self, file: int, manifests: Sequence[int], *, around: bool = False) -> list[str]:
-        """The folders of manifests, nearest to the file first; with `around`, only folders that contain the file."""
+    def _module_folders(self, file: int, manifests: Sequence[int], *, enclosing: bool = False) -> list[str]:
+        """The folders of manifests, nearest to the file first; with `enclosing`, only folders that contain the file."""
         own = self._folders[file].split("/")
-        found = []
+        ranked = []
         for manifest in manifests:
             folder = self._folders[manifest]
             parts = folder.split("/") if folder else []
             shared = shared_folders(own, parts)
-            if not around or shared == len(parts):
-                found.append((-shared, len(parts), folder))
-        return [folder for _, _, folder in sorted(found)]
+            if not enclosing or shared == len(parts):
+                ranked.append((-shared, len(parts), folder))
+        return [folder for _, _, folder in sorted(ranked)]
 
 
 def _dotted_name(text: str) -> str:

@@ -36,7 +36,7 @@ class Resolver(Protocol):
     def meant(self, name: str, receiver: str, caller: int, arguments: int, *, of_macro: bool) -> Targets:
         """The definitions that a call means; see `_CallResolver.meant`."""
 
-    def in_scope(self, file: int, place: int, name: str, arguments: int) -> Targets:
+    def in_scope(self, file: int, scope: int, name: str, arguments: int) -> Targets:
         """The definitions that a name in a macro's text means if it is looked up from a scope of any file."""
 
 
@@ -72,57 +72,57 @@ class Expansions:
                 and then from the macro's definition.
             targets: The definitions that the call means.
         """
-        kept = self._kept.setdefault(targets, [])
-        for known in kept:
-            if self._scopes(caller, known.names) == known.scopes:
-                return known.targets
-        found = self._expansion_of(caller, targets)
-        if len(kept) < _MOST_KEPT:
-            kept.append(found)
-        return found.targets
+        expansions = self._kept.setdefault(targets, [])
+        for former in expansions:
+            if self._scopes(caller, former.names) == former.scopes:
+                return former.targets
+        expansion = self._expansion_of(caller, targets)
+        if len(expansions) < _MOST_KEPT:
+            expansions.append(expansion)
+        return expansion.targets
 
     def _scopes(self, caller: int, names: tuple[str, ...]) -> tuple[int, ...]:
         return tuple([self._scope(self._resolver.file, caller, name) for name in names])
 
     def _expansion_of(self, caller: int, targets: Targets) -> _Expansion:
-        known = self._resolver.known
-        found: dict[int, int] = {}
+        definitions = self._resolver.known
+        steps: dict[int, int] = {}
         names: dict[str, None] = {}
         entered: set[int] = set()
         pending = [(symbol, step & AMBIGUOUS, 1) for symbol, step in targets]
         while pending and len(entered) < _MOST:
             symbol, mark, depth = pending.pop()
-            at = known.get(symbol)
+            at = definitions.get(symbol)
             if at is None or at.kind != "macro" or symbol in entered:
                 continue
             entered.add(symbol)
             texts = self._look.expansion(at)
-            for place, call in dict.fromkeys((place, call) for place, calls in texts for call in calls):
+            for scope, call in dict.fromkeys((scope, call) for scope, calls in texts for call in calls):
                 names.update(dict.fromkeys((call[0], *_NAME.findall(call[1])) if call[1] else (call[0],)))
                 # A macro may be defined several times, under conditions: a call that is in all of its texts is certain.
                 step_mark = mark if all(call in calls for _, calls in texts) else AMBIGUOUS
-                for target, step in self._call_targets(caller, at.file, place, call):
-                    kind = known[target].kind
+                for target, step in self._call_targets(caller, at.file, scope, call):
+                    kind = definitions[target].kind
                     if kind == "macro":
                         if depth < _DEPTH:
                             pending.append((target, (step | step_mark) & AMBIGUOUS, depth + 1))
-                    elif kind in FUNCTION_KINDS and len(found) < _MOST:
-                        found.setdefault(target, step | step_mark)
+                    elif kind in FUNCTION_KINDS and len(steps) < _MOST:
+                        steps.setdefault(target, step | step_mark)
         own = {symbol for symbol, _ in targets}
-        asked = tuple(names)
-        reached = tuple((symbol, step) for symbol, step in found.items() if symbol not in own)
-        return _Expansion(asked, self._scopes(caller, asked), reached)
+        looked_up = tuple(names)
+        reached = tuple((symbol, step) for symbol, step in steps.items() if symbol not in own)
+        return _Expansion(looked_up, self._scopes(caller, looked_up), reached)
 
-    def _call_targets(self, caller: int, file: int, place: int, call: tuple[str, str, int]) -> Targets:
+    def _call_targets(self, caller: int, file: int, scope: int, call: tuple[str, str, int]) -> Targets:
         """The targets of a call in a macro's text, looked up where the macro is used, then where it is defined."""
         name, receiver, arguments = call
         resolver = self._resolver
         if not receiver:
-            asked = (name, arguments, self._scope(resolver.file, caller, name))
-            here = self._here.get(asked)
+            key = (name, arguments, self._scope(resolver.file, caller, name))
+            here = self._here.get(key)
             if here is None:
-                here = self._here[asked] = resolver.in_scope(resolver.file, caller, name, arguments)
-            found = here or resolver.in_scope(file, place, name, arguments)
-            if found:
-                return found
+                here = self._here[key] = resolver.in_scope(resolver.file, caller, name, arguments)
+            targets = here or resolver.in_scope(file, scope, name, arguments)
+            if targets:
+                return targets
         return resolver.meant(name, receiver, caller, arguments, of_macro=True)

@@ -75,18 +75,18 @@ class ModuleNames:
 
     def outside(self, file: int, name: str, depth: int) -> Values:
         """The values of a name that is used in a file but bound by none of the enclosing definitions."""
-        found = self.in_module(file, name, depth)
-        if found:
-            return found
+        item = self.in_module(file, name, depth)
+        if item:
+            return item
         head, rules = self._look.files.heads[file], self._rules_of[file]
         if "folder_scope" in rules:
-            named = self._look.in_folder(head.family, head.folder, name)
-            beside = [found for found in named if head.test or not self._look.files.heads[found.file].test]
-            beside = beside or [found for found in named if found.kind in TYPE_KINDS]  # `TestClass` is seldom a test
+            definitions = self._look.in_folder(head.family, head.folder, name)
+            beside = [item for item in definitions if head.test or not self._look.files.heads[item.file].test]
+            beside = beside or [item for item in definitions if item.kind in TYPE_KINDS]  # `TestClass` is seldom a test
             if beside and not is_own(beside[0], head.family):
                 return self._rows(beside[0].file, self._look.typed(beside[0].file, -1, name), depth)
             if beside:
-                return tuple(value_of(found, PACKAGE) for found in beside)
+                return tuple(value_of(item, PACKAGE) for item in beside)
             if has_rule(head.family, "packages") and (values := in_package(self._look, self._rows, file, name, depth)):
                 return values
         if "program_types" in rules:
@@ -105,9 +105,9 @@ class ModuleNames:
         if depth <= 0:
             return ()
         key = (file, name, depth, outside)
-        if (known := self._memo.get(key)) is None:
-            known = self._memo[key] = self._in_module(*key)
-        return known
+        if (values := self._memo.get(key)) is None:
+            values = self._memo[key] = self._in_module(*key)
+        return values
 
     def _in_module(self, file: int, name: str, depth: int, outside: bool) -> Values:
         if (values := self._of_module(file, name, depth, outside)) is not None:
@@ -119,16 +119,16 @@ class ModuleNames:
 
     def _of_module(self, file: int, name: str, depth: int, outside: bool) -> Values | None:
         """The values as from `in_module`, but without star imports; None if the file does not have the name."""
-        found, typed, item = self._look.in_module(file, name)
-        if found is not None and not is_own(found, self._look.files.families[file]):
+        definition, typed, item = self._look.in_module(file, name)
+        if definition is not None and not is_own(definition, self._look.files.families[file]):
             return self._rows(file, typed, depth)
-        if found is not None:
-            rust = found.kind == "module" and "crates" in self._rules_of[file]
+        if definition is not None:
+            rust = definition.kind == "module" and "crates" in self._rules_of[file]
             inner = self._import.crates.child(file, name) if rust else -1
-            value = value_of(found, SCOPE) if inner < 0 else Value(MODULE, None, SCOPE, files=(inner,))
-            imported = self._imported_as_well(file, name, found, depth)
+            value = value_of(definition, SCOPE) if inner < 0 else Value(MODULE, None, SCOPE, files=(inner,))
+            imported = self._imported_as_well(file, name, definition, depth)
             # What stands in a module inside the file is seen from there; an import is mostly the file's.
-            return imported if imported and found.around == "module" else (value, *imported)
+            return imported if imported and definition.around == "module" else (value, *imported)
         own = not outside or "private_imports" not in self._rules_of[file]
         if item is not None and own:
             return self.imported(file, item, name, depth)
@@ -165,10 +165,10 @@ class ModuleNames:
         return ()
 
     def _stars_of(self, file: int) -> list[Star]:
-        known = self._stars.get(file)
-        if known is None:
-            known = self._stars[file] = self._look.shared(self._known_stars, file, self._find_stars, file)
-        return known
+        stars = self._stars.get(file)
+        if stars is None:
+            stars = self._stars[file] = self._look.shared(self._known_stars, file, self._find_stars, file)
+        return stars
 
     def _find_stars(self, file: int) -> list[Star]:
         stars = []
@@ -212,12 +212,12 @@ class ModuleNames:
             own = item.module.startswith(f"{self._look.files.heads[file].package}.")  # its own nested type
             values = self._static(file, item, original, depth - 1) if own and original else ()
             return values or self._unresolved_import(file, item, original, name)
-        wanted = original.rpartition(".")[2] or ("" if item.name in ("", "*") and item.alias else name)
-        if wanted and "packages" not in rules:
+        last = original.rpartition(".")[2] or ("" if item.name in ("", "*") and item.alias else name)
+        if last and "packages" not in rules:
             for target in self._import.holders(file, item, targets):
-                values = self.in_module(target, wanted, depth - 1, outside=True)
+                values = self.in_module(target, last, depth - 1, outside=True)
                 if not values and original:
-                    values = self._static(target, item, wanted, depth - 1)
+                    values = self._static(target, item, last, depth - 1)
                 if values:
                     return with_step(values, IMPORT)
         return (Value(MODULE, None, IMPORT, files=targets),)
@@ -244,19 +244,19 @@ class ModuleNames:
 
     def _module_value(self, files: tuple[int, ...], member: str, name: str, depth: int) -> Values:
         """The values of the single object that a module exports, or of a member of that object."""
-        found: list[Value] = []
+        members: list[Value] = []
         for file in files:
             for value in self._rows(file, self._look.typed(file, -1, name), depth - 1):
-                found.extend(self._attribute(value, member, depth - 1) if member else (value,))
-        return with_step(distinct(found), IMPORT)
+                members.extend(self._attribute(value, member, depth - 1) if member else (value,))
+        return with_step(distinct(members), IMPORT)
 
-    def rust_module(self, file: int, place: int, name: str) -> Values:
+    def rust_module(self, file: int, scope: int, name: str) -> Values:
         """The module that Rust's `crate` or `super` means. In an inline module, `super` is the module of the file."""
         if name not in RUST_MODULES or "crates" not in self._rules_of[file]:
             return ()
         facts = self._look.facts(file)
-        while place >= 0 and facts.kinds[place] != "module":
-            place = facts.parents[place]
+        while scope >= 0 and facts.kinds[scope] != "module":
+            scope = facts.parents[scope]
         crates = self._import.crates
-        found = crates.root(file) if name == "crate" else file if place >= 0 else crates.parent(file)
-        return (Value(MODULE, None, IMPORT, files=(found,)),) if found >= 0 else ()
+        module = crates.root(file) if name == "crate" else file if scope >= 0 else crates.parent(file)
+        return (Value(MODULE, None, IMPORT, files=(module,)),) if module >= 0 else ()

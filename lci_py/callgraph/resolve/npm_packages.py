@@ -44,11 +44,11 @@ class NpmPackages:
 
     def _of_package(self, manifest: int, key: str) -> int:
         folder = self._heads[manifest].folder
-        targets = [target for one in (key, "main") if key in (one, ".") and (target := self._entry(manifest, one))]
+        targets = [target for name in (key, "main") if key in (name, ".") and (target := self._entry(manifest, name))]
         if targets:
-            return next((found for target in targets if (found := self._source(folder, target)) >= 0), -1)
+            return next((source for target in targets if (source := self._source(folder, target)) >= 0), -1)
         if key == ".":
-            return next((found for entry in _ENTRIES if (found := self._source(folder, entry)) >= 0), -1)
+            return next((source for entry in _ENTRIES if (source := self._source(folder, entry)) >= 0), -1)
         return self._source(folder, key) if key[:1] == "." else -1
 
     def _manifest_by_name(self, file: int, name: str) -> int:
@@ -66,9 +66,9 @@ class NpmPackages:
         """The manifest of the package that contains a file."""
         folder = self._heads[file].folder
         while True:
-            found = self._look.at(posixpath.join(folder, NPM))
-            if found >= 0 or not folder:
-                return found
+            manifest = self._look.at(posixpath.join(folder, NPM))
+            if manifest >= 0 or not folder:
+                return manifest
             folder = posixpath.dirname(folder)
 
     def _entry(self, manifest: int, key: str) -> str:
@@ -89,16 +89,16 @@ class NpmPackages:
     def _source(self, folder: str, target: str) -> int:
         """The file with the path `target` in a package; for a built file, the source that it was built from."""
         parts = posixpath.normpath(_SUFFIX.sub("", target)).split("/")
-        found = self._module(folder, parts)
-        while found < 0 and len(parts) > 1 and parts[0] in _BUILT:
+        file = self._module(folder, parts)
+        while file < 0 and len(parts) > 1 and parts[0] in _BUILT:
             parts = parts[1:]
-            found = self._module(folder, ["src", *parts])
-            found = found if found >= 0 else self._module(folder, parts)
-        return found
+            file = self._module(folder, ["src", *parts])
+            file = file if file >= 0 else self._module(folder, parts)
+        return file
 
     def _module(self, folder: str, parts: list[str]) -> int:
-        wanted = (*(part for part in folder.split("/") if part), *parts)
-        for candidate, file in self._look.ending_in(wanted[-1]):
-            if candidate == wanted and has_rule(self._families[file], "npm_packages"):
+        segments = (*(part for part in folder.split("/") if part), *parts)
+        for candidate, file in self._look.ending_in(segments[-1]):
+            if candidate == segments and has_rule(self._families[file], "npm_packages"):
                 return file
         return -1

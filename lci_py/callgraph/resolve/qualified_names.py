@@ -12,21 +12,21 @@ _MOST_FILES = 16
 _HOLDERS = TYPE_KINDS | {"module", "namespace"}
 
 
-def find_dotted(look: LookUps, file: int, place: int, dotted: str) -> Definition | None:
+def find_dotted(look: LookUps, file: int, scope: int, dotted: str) -> Definition | None:
     """The first definition of a dotted name, looked up from the innermost enclosing module outwards, as in Ruby.
 
     Args:
-        place: The innermost enclosing symbol, or -1.
+        scope: The innermost enclosing symbol, or -1.
         dotted: The name; a name that begins with `::` is looked up at the top level only.
     """
     family = look.files.families[file]
     absolute = dotted.startswith("::")
-    for prefix in ("",) if absolute else _prefixes(look, file, place):
+    for prefix in ("",) if absolute else _prefixes(look, file, scope):
         full = f"{prefix}.{dotted}" if prefix else dotted.removeprefix("::")
         for target in look.declaring(family, full)[:_MOST_FILES]:
-            found = _definition_inside(look, target, full)
-            if found is not None:
-                return found
+            definition = _definition_inside(look, target, full)
+            if definition is not None:
+                return definition
     return None
 
 
@@ -36,14 +36,14 @@ def find_in_module(look: LookUps, owner: Definition, name: str) -> Definition | 
     return find_dotted(look, owner.file, -1, f"::{full}.{name}")
 
 
-def _prefixes(look: LookUps, file: int, place: int) -> Iterator[str]:
+def _prefixes(look: LookUps, file: int, scope: int) -> Iterator[str]:
     """Yields the qualified names of the enclosing modules, the innermost first, and then "" for the top level."""
     facts = look.tables.facts(file)
     names: list[str] = []
-    while place >= 0:
-        if facts.kinds[place] in _HOLDERS:
-            names.append(facts.names[place])
-        place = facts.parents[place]
+    while scope >= 0:
+        if facts.kinds[scope] in _HOLDERS:
+            names.append(facts.names[scope])
+        scope = facts.parents[scope]
     if facts.head.package:
         names.append(facts.head.package)
     names.reverse()
@@ -58,16 +58,16 @@ def _definition_inside(look: LookUps, file: int, full: str) -> Definition | None
     parts = rest.split(".")
     # A name may have dots itself: `defmodule Shop.Cart`.
     for size in range(len(parts), 0, -1):
-        found = look.top(file, ".".join(parts[:size]))
-        if found is None:
+        definition = look.top(file, ".".join(parts[:size]))
+        if definition is None:
             continue
         for part in parts[size:]:
-            inner = look.own_members(found, part)
+            inner = look.own_members(definition, part)
             if not inner:
                 break
-            found = inner[0]
+            definition = inner[0]
         else:
-            return found
+            return definition
     # `class Shop::Cart`, where no module `Shop` is written: the file declares the name, and has only its last part.
     alone = look.top(file, parts[-1])
     return alone if alone is not None and alone.kind in _HOLDERS else None

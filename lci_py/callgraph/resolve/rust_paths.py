@@ -60,13 +60,13 @@ class Crates:
         folder = posixpath.dirname(self._heads[file].path)
         while True:
             for name in _ROOTS:
-                found = self._look.at(posixpath.join(folder, name))
-                if found >= 0:
-                    return found
-            around, name = posixpath.split(folder)
-            if not folder or name == "bin" or (name in _PROGRAMS and self._is_package(around)):
+                root = self._look.at(posixpath.join(folder, name))
+                if root >= 0:
+                    return root
+            parent, name = posixpath.split(folder)
+            if not folder or name == "bin" or (name in _PROGRAMS and self._is_package(parent)):
                 return file
-            folder = around
+            folder = parent
 
     def _is_package(self, folder: str) -> bool:
         """Whether a folder may be a package with programs in `tests`: it is a crate's folder, or not in `src`."""
@@ -78,13 +78,13 @@ class Crates:
         best, tied = (-1, -1), False
         for manifest in self._look.crate(name):
             folder = self._heads[manifest].folder
-            found = self._look.at(posixpath.join(folder, "src", "lib.rs"))
-            if found < 0:
+            root = self._look.at(posixpath.join(folder, "src", "lib.rs"))
+            if root < 0:
                 continue
             parts = folder.split("/") if folder else []
             near = shared_folders(own, parts)
             if near > best[0]:
-                best, tied = (near, found), False
+                best, tied = (near, root), False
             elif near == best[0]:
                 tied = True
         return -1 if tied else best[1]
@@ -97,7 +97,7 @@ class Crates:
         if name == "mod.rs":
             folder = posixpath.dirname(folder)
         candidates = [posixpath.join(folder, index) for index in _INDEXES] + [f"{folder}.rs"]
-        return next((found for path in candidates if (found := self._look.at(path)) >= 0), -1)
+        return next((module for path in candidates if (module := self._look.at(path)) >= 0), -1)
 
     def child(self, file: int, name: str) -> int:
         """The file of a module that is declared in a file; -1 if no such file exists."""
@@ -108,7 +108,7 @@ class Crates:
         if own not in _INDEXES and self.root(file) != file:
             folder = posixpath.join(folder, own.removesuffix(".rs"))
         candidates = [posixpath.join(folder, f"{name}.rs"), posixpath.join(folder, name, "mod.rs")]
-        return next((found for path in candidates if (found := self._look.at(path)) >= 0), -1)
+        return next((child for path in candidates if (child := self._look.at(path)) >= 0), -1)
 
 
 def star_search(file: int, targets: Callable[[int], Iterable[int]], own: Callable[[int], Values | None]) -> Values:

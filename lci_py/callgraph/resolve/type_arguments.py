@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from lci_py.types.source import TypeHint
 
 
-def with_arguments(value: Value, file: int, place: int, arguments: tuple[str, ...]) -> Value:
+def with_arguments(value: Value, file: int, scope: int, arguments: tuple[str, ...]) -> Value:
     """The value (an object of a declared type) with the type arguments of the declaration."""
-    return value._replace(files=(file,), text=f"<{','.join(arguments)}>", place=place)
+    return value._replace(files=(file,), text=f"<{','.join(arguments)}>", place=scope)
 
 
 class TypeArguments:
@@ -39,22 +39,22 @@ class TypeArguments:
         self._declared = declared
         self._lineage = lineage
 
-    def of_member(self, value: Value, name: str, found: Values, depth: int) -> Values:
-        """The values `found` of a member, with the type arguments of the object's type or base substituted."""
+    def of_member(self, value: Value, name: str, members: Values, depth: int) -> Values:
+        """The values `members` of a member, with the type arguments of the object's type or base substituted."""
         if value.at is None or value.kind != INSTANCE:
-            return found
+            return members
         value = self._as_base(value, name, depth) or value
         if value.at is None or value.text[:1] != "<" or not self._parameters(value):
-            return found
+            return members
         for row in self._look.hints(value.at, name):
-            known = self._substitute(value, row, depth)
-            if known:
-                return known
+            values = self._substitute(value, row, depth)
+            if values:
+                return values
         return tuple(
             v._replace(text=value.text, files=value.files, place=value.place)
             if v.kind == FUNCTION and v.at is not None and not v.text and v.at.file == value.at.file
             else v
-            for v in found
+            for v in members
         )
 
     def _as_base(self, value: Value, name: str, depth: int) -> Value | None:
@@ -64,19 +64,19 @@ class TypeArguments:
         for number, owner in enumerate(lineage if len(lineage) > 1 and depth > 0 else ()):
             if self._look.member(owner, name) is None and not self._look.hints(owner, name):
                 continue
-            for one in lineage[:number]:
-                for text in self._look.declarations(one, BASE_ARGUMENTS):
-                    item, below = types_in(text)[0], self._look.place(one)
-                    made = self._declared(one.file, below, item.name, depth - 1)
-                    if any(base.at == owner for base in made):
-                        known = self._parameters(value) if one == value.at and value.text[:1] == "<" else {}
-                        arguments = tuple(known.get(argument, argument) for argument in item.arguments)
-                        if known and not all(argument in known for argument in item.arguments):
+            for heir in lineage[:number]:
+                for text in self._look.declarations(heir, BASE_ARGUMENTS):
+                    item, below = types_in(text)[0], self._look.place(heir)
+                    bases = self._declared(heir.file, below, item.name, depth - 1)
+                    if any(base.at == owner for base in bases):
+                        substitutes = self._parameters(value) if heir == value.at and value.text[:1] == "<" else {}
+                        arguments = tuple(substitutes.get(argument, argument) for argument in item.arguments)
+                        if substitutes and not all(argument in substitutes for argument in item.arguments):
                             return None
                         base = value._replace(kind=INSTANCE, at=owner)
-                        if known:
+                        if substitutes:
                             return with_arguments(base, value.files[0], value.place, arguments)
-                        return with_arguments(base, one.file, below, arguments)
+                        return with_arguments(base, heir.file, below, arguments)
             return None
         return None
 
@@ -87,28 +87,28 @@ class TypeArguments:
 
     def of_row(self, method: Value, row: TypeHint, depth: int) -> Values:
         """The values of a type hint in a method of an object with type arguments; () if the hint names no parameter."""
-        around = self._look.enclosing(method.at) if method.at is not None and method.text[:1] == "<" else None
-        return self._substitute(method._replace(kind=INSTANCE, at=around), row, depth) if around is not None else ()
+        outer = self._look.enclosing(method.at) if method.at is not None and method.text[:1] == "<" else None
+        return self._substitute(method._replace(kind=INSTANCE, at=outer), row, depth) if outer is not None else ()
 
     def _parameters(self, value: Value) -> dict[str, str]:
         """Maps the type parameters of an object's type to the type arguments."""
         assert value.at is not None
         declared = self._look.declarations(value.at, TYPE_PARAMETERS)
         names = declared[0].split(",") if declared else []
-        given = places_in(value.text[1:-1])
-        return dict(zip(names, given, strict=True)) if len(names) == len(given) else {}
+        arguments = places_in(value.text[1:-1])
+        return dict(zip(names, arguments, strict=True)) if len(names) == len(arguments) else {}
 
     def _substitute(self, value: Value, row: TypeHint, depth: int) -> Values:
         """The values of a type hint that names a type parameter of the object's type; () if the hint names none."""
         types = types_in(row.text) if row.is_type else ()
         if len(types) != 1 or depth <= 0:
             return ()
-        item, known = types[0], self._parameters(value)
-        if item.name in known:
+        item, substitutes = types[0], self._parameters(value)
+        if item.name in substitutes:
             if item.item:
-                return (Value(MANY, None, TYPE, value.files, known[item.name], value.place),)
-            return self._declared(value.files[0], value.place, known[item.name], depth - 1)
-        inner = [known.get(argument, "") for argument in item.arguments]
+                return (Value(MANY, None, TYPE, value.files, substitutes[item.name], value.place),)
+            return self._declared(value.files[0], value.place, substitutes[item.name], depth - 1)
+        inner = [substitutes.get(argument, "") for argument in item.arguments]
         if not any(inner):
             return ()
         last, language = item.name.rpartition(".")[2], self._look.files.heads[value.files[0]].language
@@ -119,5 +119,5 @@ class TypeArguments:
         if not all(inner):
             return ()
         assert value.at is not None
-        made = self._declared(value.at.file, row.within, item.name, depth - 1)
-        return tuple(with_arguments(v, value.files[0], value.place, tuple(inner)) for v in made if v.kind == INSTANCE)
+        values = self._declared(value.at.file, row.within, item.name, depth - 1)
+        return tuple(with_arguments(v, value.files[0], value.place, tuple(inner)) for v in values if v.kind == INSTANCE)

@@ -42,14 +42,14 @@ class Value(NamedTuple):
 Values = tuple[Value, ...]
 
 
-def is_own(found: Definition, family: str) -> bool:
+def is_own(definition: Definition, family: str) -> bool:
     """Whether a definition is anything but an alias of a type."""
-    return found.kind != "type" or is_type(found.kind, family)
+    return definition.kind != "type" or is_type(definition.kind, family)
 
 
-def value_of(found: Definition, step: int) -> Value:
+def value_of(definition: Definition, step: int) -> Value:
     """The value that a definition's name stands for: CLASS or FUNCTION."""
-    return Value(CLASS if found.kind in _CLASSES else FUNCTION, found, step)
+    return Value(CLASS if definition.kind in _CLASSES else FUNCTION, definition, step)
 
 
 def with_step(values: Values, step: int) -> Values:
@@ -61,10 +61,10 @@ def distinct(values: Iterable[Value]) -> Values:
     """The first `MOST_VALUES` + 1 distinct values; of values that differ only in the step, the first one counts."""
     if isinstance(values, (tuple, list)) and len(values) < 2:
         return tuple(values)
-    found: dict[tuple[object, ...], Value] = {}
+    first: dict[tuple[object, ...], Value] = {}
     for value in values:
         key = (value.kind, value.at.symbol if value.at is not None else -1, value.files, value.text, value.place)
-        found.setdefault(key, value)
-        if len(found) > MOST_VALUES:
+        first.setdefault(key, value)
+        if len(first) > MOST_VALUES:
             break
-    return tuple(found.values())
+    return tuple(first.values())

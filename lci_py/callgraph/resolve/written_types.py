@@ -32,7 +32,7 @@ def types_in(text: str) -> tuple[TypeText, ...]:
             return (TypeText("tuple", tuple(places), False),)
     parts = _split(text, "|")
     if len(parts) > 1:
-        return tuple(found for part in parts for found in types_in(part))[:8]
+        return tuple(type_ for part in parts for type_ in types_in(part))[:8]
     item = False
     while True:
         match = _NOISE.match(text)
@@ -86,12 +86,12 @@ def place_in(text: str, number: int) -> str:
 
 def _split(text: str, separator: str) -> list[str]:
     parts, depth, start = [], 0, 0
-    for place, letter in enumerate(text):
+    for index, letter in enumerate(text):
         if letter in "([{<":
             depth += 1
         elif letter in ")]}>":
             depth -= 1
         elif letter == separator and not depth:
-            parts.append(text[start:place])
-            start = place + 1
+            parts.append(text[start:index])
+            start = index + 1
     return [*parts, text[start:]]
