@@ -127,8 +127,8 @@ def _sums(data: memoryview) -> list[int]:
 
     words = np.frombuffer(data, "<u8")
     whole = len(words) // (SUMMED // _WORD) * (SUMMED // _WORD)
-    found: list[int] = words[:whole].reshape(-1, SUMMED // _WORD).sum(axis=1).tolist()
-    return found if whole == len(words) else [*found, int(words[whole:].sum())]
+    sums: list[int] = words[:whole].reshape(-1, SUMMED // _WORD).sum(axis=1).tolist()
+    return sums if whole == len(words) else [*sums, int(words[whole:].sum())]
 
 
 MAGIC = b"lci arrays 1\n\0\0\0"
@@ -212,10 +212,10 @@ class Arrays:
         if length > min(_MAX_HEADER, len(self._data) - start):
             raise ValueError("its header is longer than the file")
         self._summed.check(0, start + length)
-        found = json.loads(bytes(self._data[start : start + length]))
-        if not isinstance(found, dict):
+        header = json.loads(bytes(self._data[start : start + length]))
+        if not isinstance(header, dict):
             raise ValueError("its header is not a JSON object")
-        return {name: self._entry(name, entry, start + length) for name, entry in found.items()}
+        return {name: self._entry(name, entry, start + length) for name, entry in header.items()}
 
     def _entry(self, name: str, entry: object, base: int) -> tuple[str, int, int]:
         match entry:
@@ -244,8 +244,8 @@ class Arrays:
         code, size = _TYPES[kind]
         if check:
             self._summed.check(offset, offset + count * size)
-        found: memoryview = self._data[offset : offset + count * size].cast(code)  # type: ignore[call-overload]
-        return found
+        view: memoryview = self._data[offset : offset + count * size].cast(code)  # type: ignore[call-overload]
+        return view
 
     def check_items(self, name: str, start: int, stop: int) -> None:
         """Compare the items of an array from `start` to before `stop` with the checksums."""
@@ -361,23 +361,23 @@ class Offsets:
         piece = min(bisect_right(starts, position), len(starts) - 1) - 1
         return block * BLOCK + piece, *self._check_range(starts[piece], starts[piece + 1])
 
-    def place(self, wanted: bytes, text: Callable[[int, int], bytes]) -> int:
-        """The first of the (ascending) pieces that is not less than `wanted`; `text(start, end)` reads a piece."""
+    def place(self, target: bytes, text: Callable[[int, int], bytes]) -> int:
+        """The first of the (ascending) pieces that is not less than `target`; `text(start, end)` reads a piece."""
         # First among the blocks: of the first piece of each, the start is stored.
-        block = bisect_left(range(len(self._blocks) - 1), wanted, key=lambda block: text(*self.span(block * BLOCK)))
+        block = bisect_left(range(len(self._blocks) - 1), target, key=lambda block: text(*self.span(block * BLOCK)))
         if not block:
             return 0
         first = (block - 1) * BLOCK
         last = min(first + BLOCK, len(self))
         starts = self._starts(block - 1)
         return first + bisect_left(
-            range(last - first), wanted, key=lambda piece: text(*self._check_range(starts[piece], starts[piece + 1]))
+            range(last - first), target, key=lambda piece: text(*self._check_range(starts[piece], starts[piece + 1]))
         )
 
-    def longest(self, least: int) -> Iterator[int]:
-        """The numbers of the pieces whose size is `least` or more; `least` is at most `WIDE`."""
+    def longest(self, minimum: int) -> Iterator[int]:
+        """The numbers of the pieces whose size is `minimum` or more; `minimum` is at most `WIDE`."""
         data = bytes(self._sizes)
-        return (match.start() for match in re.finditer(b"[\\x%02x-\\xff]" % least, data))
+        return (match.start() for match in re.finditer(b"[\\x%02x-\\xff]" % minimum, data))
 
     def _starts(self, block: int) -> list[int]:
         """The starts of the pieces of a block, then the end of the block's last piece."""
@@ -426,16 +426,16 @@ class StringTable:
 
     def find(self, text: str) -> int:
         """The index of a string; -1 if it is not in the table."""
-        wanted = text.encode("utf-8", "surrogatepass")
-        low = self._offsets.place(wanted, self._bytes_between)
-        return low if low < len(self) and self._bytes(low) == wanted else -1
+        target = text.encode("utf-8", "surrogatepass")
+        low = self._offsets.place(target, self._bytes_between)
+        return low if low < len(self) and self._bytes(low) == target else -1
 
-    def starting(self, prefix: str, most: int) -> list[str] | None:
-        """The strings that start with a prefix, in order; None if there are more than `most`."""
-        wanted = prefix.encode("utf-8", "surrogatepass")
-        ends = (wanted, wanted + b"\xff")  # this byte never occurs in UTF-8
+    def starting(self, prefix: str, limit: int) -> list[str] | None:
+        """The strings that start with a prefix, in order; None if there are more than `limit`."""
+        start = prefix.encode("utf-8", "surrogatepass")
+        ends = (start, start + b"\xff")  # this byte never occurs in UTF-8
         low, high = (self._offsets.place(end, self._bytes_between) for end in ends)
-        return None if high - low > most else list(map(self.text, range(low, high)))
+        return None if high - low > limit else list(map(self.text, range(low, high)))
 
     def text(self, index: int) -> str:
         """The string at an index."""

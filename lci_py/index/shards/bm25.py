@@ -135,16 +135,16 @@ def write_lexical(
     sizes = {"content": len(maps["chunk_unit"]), "names": len(maps["unit_file"]), "paths": n_files}
     indptr, targets = word_terms[0], column[word_terms[1]]
     for name, n_rows in sizes.items():
-        found = count(fields[name], indptr, targets, n_rows, len(terms))
+        postings = count(fields[name], indptr, targets, n_rows, len(terms))
         arrays |= {
-            f"{name}_lengths": found.lengths,
-            **offset_arrays(name, np.diff(found.starts)),
-            f"{name}_rows": narrow(found.rows),
-            **_count_arrays(name, found.counts),
+            f"{name}_lengths": postings.lengths,
+            **offset_arrays(name, np.diff(postings.starts)),
+            f"{name}_rows": narrow(postings.rows),
+            **_count_arrays(name, postings.counts),
         }
         if name == "content":
             owner = maps["unit_file"][maps["chunk_unit"]]
-            lengths = np.bincount(owner, weights=found.lengths, minlength=n_files)
+            lengths = np.bincount(owner, weights=postings.lengths, minlength=n_files)
             arrays["files_lengths"] = lengths.astype(np.int32)
     write_arrays(path, arrays)
 
@@ -186,23 +186,23 @@ class _Segment:
 
     def rows_of(self, name: str, kind: str) -> NDArray[np.int32]:
         """The array called `name`, which must have an item for each row of `kind`."""
-        found = self.arrays.array(name, "i4")
-        if len(found) != self.counts[kind]:
-            raise self.damaged(f"{name} has {len(found)} items for {self.counts[kind]} {kind}")
-        return found
+        values = self.arrays.array(name, "i4")
+        if len(values) != self.counts[kind]:
+            raise self.damaged(f"{name} has {len(values)} items for {self.counts[kind]} {kind}")
+        return values
 
     def map_to(self, name: str, kind: str, target: str) -> NDArray[np.int32]:
         """The array called `name`, which maps each row of `kind` to a row of `target`."""
-        found = self.rows_of(name, kind)
-        if len(found) and not 0 <= int(found.min()) <= int(found.max()) < self.counts[target]:
+        rows = self.rows_of(name, kind)
+        if len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < self.counts[target]:
             raise self.damaged(f"{name} names {target} that do not exist")
-        return found
+        return rows
 
     def lengths(self, field: str) -> NDArray[np.int32]:
-        found = self.rows_of(f"{field}_lengths", ROWS[field])
-        if int(found.min(initial=0)) < 0:
+        lengths = self.rows_of(f"{field}_lengths", ROWS[field])
+        if int(lengths.min(initial=0)) < 0:
             raise self.damaged(f"{field} has rows of negative length")
-        return found
+        return lengths
 
     def postings(self, field: str, columns: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.int64]]:
         """(rows, counts, sizes): the rows with each term, term by term; the term's count in each; rows per term.
@@ -214,31 +214,31 @@ class _Segment:
         for start, stop in spans:
             self.arrays.check_items(f"{field}_rows", start, stop)
             self.arrays.check_items(f"{field}_counts", start // 2, (stop + 1) // 2)
-        found = np.concatenate([lists.rows[start:stop] for start, stop in spans], dtype=np.int32)
+        rows = np.concatenate([lists.rows[start:stop] for start, stop in spans], dtype=np.int32)
         often = np.concatenate([self._often(field, lists, start, stop) for start, stop in spans])
         sizes = np.array([stop - start for start, stop in spans], np.int64)
-        if len(found):
-            ascends = np.concatenate((found[1:] > found[:-1], [True]))
+        if len(rows):
+            ascends = np.concatenate((rows[1:] > rows[:-1], [True]))
             ascends[np.cumsum(sizes)[sizes > 0] - 1] = True  # the last row of a term
-            inside = found.min() >= 0 and found.max() < self.counts[ROWS[field]]
+            inside = rows.min() >= 0 and rows.max() < self.counts[ROWS[field]]
             if not inside or not ascends.all() or often.min() < 1:
                 raise self.damaged(f"{field} has a row that does not exist, a row twice, or a count of 0")
-        return found, often, sizes
+        return rows, often, sizes
 
     def _often(self, field: str, lists: _Lists, start: int, stop: int) -> NDArray[Any]:
         """The counts of the postings `start` to `stop` - 1 of a field."""
         pairs = lists.counts[start // 2 : (stop + 1) // 2]
-        found = np.empty(2 * len(pairs), np.uint8)
-        np.bitwise_and(pairs, _MANY, out=found[::2])
-        np.right_shift(pairs, 4, out=found[1::2])
-        found = found[start % 2 : start % 2 + stop - start]
-        places = np.flatnonzero(found == _MANY)
+        counts = np.empty(2 * len(pairs), np.uint8)
+        np.bitwise_and(pairs, _MANY, out=counts[::2])
+        np.right_shift(pairs, 4, out=counts[1::2])
+        counts = counts[start % 2 : start % 2 + stop - start]
+        places = np.flatnonzero(counts == _MANY)
         if not len(places):
-            return found
+            return counts
         first, last = np.searchsorted(lists.many, (start, stop))
         if not np.array_equal(lists.many[first:last] - start, places):
             raise self.damaged(f"the arrays of {field} do not fit together")
-        often = found.astype(np.int32)
+        often = counts.astype(np.int32)
         often[places] = lists.often[first:last]
         return often
 
@@ -250,8 +250,8 @@ class _Segment:
         offsets = Offsets(self.arrays, field, len(rows))
         if len(offsets) != len(self.terms) or len(counts) != (len(rows) + 1) // 2 or len(many) != len(often):
             raise self.damaged(f"the arrays of {field} do not fit together")
-        self._postings[field] = found = _Lists(offsets, rows, counts, many, often)
-        return found
+        self._postings[field] = lists = _Lists(offsets, rows, counts, many, often)
+        return lists
 
     def damaged(self, what: str) -> DamagedIndexError:
         return DamagedIndexError(f"{self.arrays.name}: {what}")
@@ -299,15 +299,15 @@ class LexicalIndex:
         """The number of rows with each term, in the whole collection: [terms]. `numbers`: the term of each posting."""
         return np.bincount(numbers, minlength=len(terms))
 
-    def starting(self, prefix: str, most: int) -> set[str] | None:
-        """The terms that start with a prefix; None if a segment has more than `most`."""
-        found: set[str] = set()
+    def starting(self, prefix: str, limit: int) -> set[str] | None:
+        """The terms that start with a prefix; None if a segment has more than `limit`."""
+        matches: set[str] = set()
         for segment in self._segments:
-            terms = segment.terms.starting(prefix, most)
+            terms = segment.terms.starting(prefix, limit)
             if terms is None:
                 return None
-            found.update(terms)
-        return found
+            matches.update(terms)
+        return matches
 
     def frequency(self, field: str, term: Term) -> int:
         """The number of rows of a field that have a term; not for the field `files`."""
@@ -322,24 +322,24 @@ class LexicalIndex:
         """For every row of the field, the sum of the weighted BM25 scores of the terms: [rows] float32."""
         norm = self._norm(field)
         out = np.zeros(len(norm), np.float32)
-        asked, weights = zip(*terms, strict=True) if (terms := list(terms)) else ((), ())
-        rows, counts, numbers = self.postings(field, asked)
+        unweighted, weights = zip(*terms, strict=True) if (terms := list(terms)) else ((), ())
+        rows, counts, numbers = self.postings(field, unweighted)
         if len(rows):
             total = self.size(field)
-            idfs = np.array([idf(total, df) for df in self.having(field, asked, numbers).tolist()])
-            found = bm25(counts / np.float64(UNITS[field]), norm[rows], idfs[numbers])
-            found *= np.array(weights, np.float32)[numbers]
-            np.add.at(out, rows, found)  # adds a row's scores in the order of the terms
+            idfs = np.array([idf(total, df) for df in self.having(field, unweighted, numbers).tolist()])
+            scores = bm25(counts / np.float64(UNITS[field]), norm[rows], idfs[numbers])
+            scores *= np.array(weights, np.float32)[numbers]
+            np.add.at(out, rows, scores)  # adds a row's scores in the order of the terms
         return out
 
     def _norm(self, field: str) -> NDArray[np.float64]:
         """The `length_norm` of each row of a field."""
-        known = self._norms.get(field)
-        if known is None:
+        norm = self._norms.get(field)
+        if norm is None:
             lengths = self._lengths(field)
-            known = length_norm(lengths, *FIELDS[field], self.length(field, lengths), self.size(field))
-            self._norms[field] = known
-        return known
+            norm = length_norm(lengths, *FIELDS[field], self.length(field, lengths), self.size(field))
+            self._norms[field] = norm
+        return norm
 
     def rows(self, field: str, term: Term) -> NDArray[np.int32]:
         """The posting list of a term: the rows that have it, ascending."""
@@ -364,12 +364,12 @@ class LexicalIndex:
                 rows, counts, numbers = rows[alive], counts[alive], numbers[alive]
             parts.append(Postings(rows, counts, numbers))
         if len(parts) == 1:
-            found = parts[0]
+            postings = parts[0]
         else:
             empty = Postings(np.zeros(0, np.int32), np.zeros(0, np.uint8), np.zeros(0, np.int64))
-            found = Postings(*(np.concatenate(columns) for columns in zip(empty, *parts, strict=True)))
-        self._last[field] = (terms, found)
-        return found
+            postings = Postings(*(np.concatenate(columns) for columns in zip(empty, *parts, strict=True)))
+        self._last[field] = (terms, postings)
+        return postings
 
     def _by_file(self, chunks: Postings) -> Postings:
         """Add up the counts of chunks by file. A file is in one segment, so its chunks are consecutive."""
@@ -381,8 +381,8 @@ class LexicalIndex:
 
     @cached_property
     def _chunk_file(self) -> NDArray[np.int32]:
-        found: NDArray[np.int32] = self.unit_file[self.chunk_unit]
-        return found
+        files: NDArray[np.int32] = self.unit_file[self.chunk_unit]
+        return files
 
     def _lengths(self, field: str) -> NDArray[np.int32]:
         parts = []
@@ -393,16 +393,16 @@ class LexicalIndex:
     def _map(self, name: str, kind: str, target: str) -> NDArray[np.int32]:
         parts = []
         for segment, public in zip(self._segments, self._publics(target), strict=True):
-            found = segment.map_to(name, kind, target)
-            parts.append(found if public is None else public[found])
+            rows = segment.map_to(name, kind, target)
+            parts.append(rows if public is None else public[rows])
         whole = self._numbering.in_public_order(kind, parts)
         if int(whole.min(initial=0)) < 0:
             raise DamagedIndexError(f"the numbering has {kind} that are not deleted in deleted {target}")
         return whole
 
     def _publics(self, kind: str) -> list[NDArray[np.int32] | None]:
-        found = self._public.get(kind)
-        if found is None:
-            found = [self._numbering.public_array(kind, i) for i in range(len(self._segments))]
-            self._public[kind] = found
-        return found
+        publics = self._public.get(kind)
+        if publics is None:
+            publics = [self._numbering.public_array(kind, i) for i in range(len(self._segments))]
+            self._public[kind] = publics
+        return publics

@@ -74,14 +74,14 @@ class BranchDefinition(NamedTuple):
     digest: str
 
 
-def defined_in(found: Extract) -> tuple[BranchDefinition, ...]:
+def defined_in(extract: Extract) -> tuple[BranchDefinition, ...]:
     """The definitions in what was extracted from one file."""
     return tuple(
         BranchDefinition(
             s.name, s.qualified_name, s.kind, s.signature, s.line, s.end_line, s.first_line, s.build_tag, s.traits,
             s.digest,
         )
-        for s in found.symbols
+        for s in extract.symbols
     )  # fmt: skip
 
 
@@ -128,7 +128,7 @@ def write_branches(
             db.executemany(
                 "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?,?,?)", ((number, *item) for item in content.defined)
             )
-        kept = [
+        stored = [
             {
                 name: (state, oid)
                 for name, (state, oid) in sorted(paths.items())
@@ -136,7 +136,7 @@ def write_branches(
             }
             for paths in differing
         ]
-        for branch, paths in enumerate(kept):
+        for branch, paths in enumerate(stored):
             db.executemany(
                 "INSERT INTO paths VALUES (?,?,?,?)",
                 (
@@ -147,7 +147,7 @@ def write_branches(
         db.execute("COMMIT")
         db.executescript(_INDEXES)
         db.execute("ANALYZE")
-    return kept
+    return stored
 
 
 class BranchIndex:
@@ -201,7 +201,7 @@ class BranchIndex:
         """Maps (branch, path) to one of STATUSES, for these paths on all branches; files that are equal or were not
         compared have no entry.
         """
-        found = {}
+        statuses = {}
         for some in batches(paths):
             # With the first column of the primary key, or SQLite would read all paths.
             sql = (
@@ -210,34 +210,34 @@ class BranchIndex:
             )
             for row in self._file.execute(sql, some):
                 branch, path, status = self._check_texts(row, ("branch", "path", "status"))
-                found[branch, path] = self._status(status)
-        return found
+                statuses[branch, path] = self._status(status)
+        return statuses
 
     def statuses(self, branch: str) -> dict[str, str]:
         """Maps each differing path of a branch to one of STATUSES."""
-        found = self._file.execute(
+        rows = self._file.execute(
             "SELECT p.path AS path, p.status AS status FROM paths p JOIN branches b ON b.id = p.branch "
             "WHERE b.name = ? ORDER BY p.path",
             [branch],
         )
         return {
-            path: self._status(status) for path, status in (self._check_texts(row, ("path", "status")) for row in found)
+            path: self._status(status) for path, status in (self._check_texts(row, ("path", "status")) for row in rows)
         }
 
     # --- for the next generation ---------------------------------------------------------------------------------
 
     def differing(self) -> list[dict[str, tuple[str, str | None]]]:
         """The differing paths of each branch, in the form that `write_branches` returns."""
-        made: list[dict[str, tuple[str, str | None]]] = [{} for _ in self.tips]
-        found = self._file.execute(
+        result: list[dict[str, tuple[str, str | None]]] = [{} for _ in self.tips]
+        rows = self._file.execute(
             "SELECT p.branch, p.path, p.status, f.oid FROM paths p LEFT JOIN files f ON f.id = p.file"
         )
-        for branch, path, status, oid in found:
-            known = type(branch) is int and 0 <= branch < len(made) and isinstance(path, str)
-            if not known or not (oid is None or isinstance(oid, str)) or (oid is None) != (status == ONLY_HERE):
+        for branch, path, status, oid in rows:
+            valid = type(branch) is int and 0 <= branch < len(result) and isinstance(path, str)
+            if not valid or not (oid is None or isinstance(oid, str)) or (oid is None) != (status == ONLY_HERE):
                 raise DamagedIndexError(f"{self._name}: a path belongs to no branch, or has no content")
-            made[branch][path] = self._status(status), oid
-        return made
+            result[branch][path] = self._status(status), oid
+        return result
 
     def versions(self) -> dict[Version, int]:
         """Maps each stored version of a file to the number of its content."""
@@ -246,14 +246,14 @@ class BranchIndex:
 
     def content(self, number: int) -> Content:
         """The stored content with this number."""
-        found = self._file.execute("SELECT language, test FROM files WHERE id = ?", [number])
-        if not found:
+        files = self._file.execute("SELECT language, test FROM files WHERE id = ?", [number])
+        if not files:
             raise DamagedIndexError(f"{self._name} lacks a file")
         rows = self._file.execute(
             f"SELECT {', '.join(BranchDefinition._fields)} FROM symbols WHERE file = ? ORDER BY rowid", [number]
         )
-        (language,) = self._check_texts(found[0], ("language",))
-        return Content(language, bool(found[0]["test"]), [tuple(row) for row in rows])
+        (language,) = self._check_texts(files[0], ("language",))
+        return Content(language, bool(files[0]["test"]), [tuple(row) for row in rows])
 
     # --- reading -------------------------------------------------------------------------------------------------
 

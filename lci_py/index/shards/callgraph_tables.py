@@ -45,13 +45,13 @@ class SqlTables:
         self,
         connections: Sequence[sqlite3.Connection],
         numbering: Numbering,
-        known: Mapping[int, FileRows] | None = None,
+        file_rows: Mapping[int, FileRows] | None = None,
     ) -> None:
         """Read the files of all segments.
 
         Args:
             connections: The symbolic shards of the segments; rows are read as tuples, whatever the row factory.
-            known: Maps a segment's number to its files, if another generation has read them already.
+            file_rows: Maps a segment's number to its files, if another generation has read them already.
         """
         self._segments = [connection.cursor() for connection in connections]
         for cursor in self._segments:
@@ -67,14 +67,14 @@ class SqlTables:
         self._n_lambdas = [0] * n_files
         #: By segment.
         self.file_rows = [
-            (known or {}).get(segment) or self._read_files(segment) for segment in range(len(connections))
+            (file_rows or {}).get(segment) or self._read_files(segment) for segment in range(len(connections))
         ]
         for segment, rows in enumerate(self.file_rows):
             self._place_files(segment, rows, heads)
-        found = [head for head in heads if head is not None]
-        if len(found) != n_files:
+        all_heads = [head for head in heads if head is not None]
+        if len(all_heads) != n_files:
             raise DamagedIndexError("the symbolic shards lack files that the numbering has")
-        self.files = Files(found)
+        self.files = Files(all_heads)
         self.first_lambda = [0, *accumulate(self._n_lambdas)]
         self._facts: dict[int, FileFacts] = {}
         self._kept_symbols = 0
@@ -116,22 +116,22 @@ class SqlTables:
             _check(0 <= local < total)
             return local
         _check(0 <= local < len(numbers))
-        found = int(numbers[local])
-        _check(found < total)
-        return found
+        public = int(numbers[local])
+        _check(public < total)
+        return public
 
     # --- look-ups -------------------------------------------------------------------------------------------------
 
     def facts(self, file: int) -> FileFacts:
-        found = self._facts.get(file)
-        if found is None:
-            found = self._read_facts(file)
+        facts = self._facts.get(file)
+        if facts is None:
+            facts = self._read_facts(file)
             if self._kept_symbols > _KEPT_SYMBOLS:
                 self._facts.clear()
                 self._kept_symbols = 0
-            self._facts[file] = found
-            self._kept_symbols += len(found.kinds)
-        return found
+            self._facts[file] = facts
+            self._kept_symbols += len(facts.kinds)
+        return facts
 
     def _read_facts(self, file: int) -> FileFacts:
         segment, number, _, _ = self._places[file]
@@ -141,10 +141,10 @@ class SqlTables:
         first = self._public(self._public_symbols[segment], start, self.n_symbols) if rows else 0
         _check(0 <= first <= self.n_symbols - len(rows))
         kinds, parents, owners, lines, arities, static = [], [], [], [], [], []
-        for place, (symbol, name, kind, parent, scope, line, arity, exported) in enumerate(rows):
+        for offset, (symbol, name, kind, parent, scope, line, arity, exported) in enumerate(rows):
             _check(parent is None or type(parent) is int)
             above = -1 if parent is None else parent - start
-            _check(symbol == start + place and kind in _KIND and -1 <= above < place)
+            _check(symbol == start + offset and kind in _KIND and -1 <= above < offset)
             _check(type(name) is type(scope) is str and _is_line(line))
             _check(type(arity) is int and -1 <= arity <= LARGEST)
             kinds.append(_KIND[kind])
@@ -194,9 +194,9 @@ class SqlTables:
             _check(type(item.name) is type(item.text) is str)
             _check(type(item.kind) is int and 0 <= item.kind <= NESTED)
         _check(len(lambdas) == rows[0][3])
-        for known in lambdas:
-            _check(type(known.symbol) is int and -1 <= known.symbol < n_symbols)
-            _check(_is_line(known.line) and _is_line(known.end_line))
+        for function in lambdas:
+            _check(type(function.symbol) is int and -1 <= function.symbol < n_symbols)
+            _check(_is_line(function.line) and _is_line(function.end_line))
         for item in types:
             _check(item.kind != NESTED or _is_outside(item.within - n_symbols, item.scope, n_symbols, lambdas))
         return types, lambdas, rows[0][1]
@@ -209,16 +209,16 @@ class SqlTables:
         return [_stored_row(row, n_symbols) for row in self._select(segment, sql, (number,))]
 
     def stored(self, kind: int, owner: str | None, name: str) -> Sequence[tuple[int, StoredFunction]]:
-        of_owner, asked = ("", (kind, name)) if owner is None else ("AND t.owner = ?", (kind, name, owner))
+        of_owner, args = ("", (kind, name)) if owner is None else ("AND t.owner = ?", (kind, name, owner))
         sql = f"SELECT t.file, {_STORED} FROM stored t WHERE t.kind = ? AND t.name = ? {of_owner} ORDER BY t.id"
-        found = []
+        functions = []
         for segment, numbers in enumerate(self._public_files):
-            for file, *row in self._select(segment, sql, asked):
+            for file, *row in self._select(segment, sql, args):
                 public = self._public(numbers, file, len(self.files.heads))
                 if public >= 0:
-                    found.append((public, _stored_row(row, self.n_symbols)))
-        found.sort(key=lambda row: row[0])
-        return found
+                    functions.append((public, _stored_row(row, self.n_symbols)))
+        functions.sort(key=lambda row: row[0])
+        return functions
 
     def calls(self, file: int) -> Sequence[CallSite]:
         segment, number, first, count = self._places[file]
@@ -228,39 +228,41 @@ class SqlTables:
             "WHERE c.id BETWEEN ? AND ? AND c.file = ? ORDER BY c.id"
         )
         rows = self._select(segment, sql, (first, first + count - 1, number))
-        known, anonymous = len(self.facts(file).kinds), len(self.facts(file).lambdas)
+        n_symbols, n_lambdas = len(self.facts(file).kinds), len(self.facts(file).lambdas)
         _check(len(rows) == count)
         for name, receiver, line, caller, arguments, passed in rows:
             _check(type(name) is type(receiver) is type(passed) is str and _is_line(line))
             _check(type(arguments) is int and REGISTERED - len(REGISTRATIONS) < arguments < 1 << 31)
-            _check(arguments > REGISTERED or passed[:1] in ("", "?") or (passed.isdecimal() and int(passed) < known))
-            _check(type(caller) is int and -1 - anonymous <= caller < known)
+            _check(
+                arguments > REGISTERED or passed[:1] in ("", "?") or (passed.isdecimal() and int(passed) < n_symbols)
+            )
+            _check(type(caller) is int and -1 - n_lambdas <= caller < n_symbols)
         return [CallSite(*row) for row in rows]
 
     def named(self, name: str) -> Sequence[Definition]:
-        found = self._named.get(name)
-        if found is None:
-            found = self._read_named(name)
+        definitions = self._named.get(name)
+        if definitions is None:
+            definitions = self._read_named(name)
             if len(self._named) > _KEPT_NAMES:
                 self._named.clear()
-            self._named[name] = found
-        return found
+            self._named[name] = definitions
+        return definitions
 
     def _read_named(self, name: str) -> list[Definition]:
         return self._definitions(f"WHERE {kinds_in('s.', CALLABLE)} AND {named_in('s.', [name])}", name)
 
     def names(self, symbols: Sequence[int]) -> dict[int, tuple[str, int]]:
-        found = {}
+        names = {}
         for segment, numbers in enumerate(self._numbering.split("symbols", symbols)):
             public = self._public_symbols[segment]
-            for asked in batches(numbers):
-                sql = f"SELECT id, name, parent FROM symbols WHERE id IN ({marks(asked)})"
-                for symbol, name, parent in self._select(segment, sql, asked):
+            for batch in batches(numbers):
+                sql = f"SELECT id, name, parent FROM symbols WHERE id IN ({marks(batch)})"
+                for symbol, name, parent in self._select(segment, sql, batch):
                     _check(type(name) is str)
-                    around = -1 if parent is None else self._public(public, parent, self.n_symbols)
-                    found[self._public(public, symbol, self.n_symbols)] = name, around
-        _check(len(found) == len(symbols))
-        return found
+                    enclosing = -1 if parent is None else self._public(public, parent, self.n_symbols)
+                    names[self._public(public, symbol, self.n_symbols)] = name, enclosing
+        _check(len(names) == len(symbols))
+        return names
 
     def heirs(self, name: str) -> Sequence[Definition]:
         return self._definitions("WHERE s.id IN (SELECT symbol FROM bases WHERE last = ?)", name)
@@ -270,40 +272,40 @@ class SqlTables:
             "SELECT s.id, s.file, s.kind, p.kind, s.scope, s.exported FROM symbols s "
             f"LEFT JOIN symbols p ON p.id = s.parent {where}"
         )
-        found = []
+        definitions = []
         for segment, numbers in enumerate(self._public_symbols):
-            for symbol, file, kind, around, scope, exported in self._select(segment, sql, (name,)):
+            for symbol, file, kind, parent, scope, exported in self._select(segment, sql, (name,)):
                 public = self._public(self._public_files[segment], file, len(self.files.heads))
                 if public < 0:
                     continue
-                _check(type(scope) is str and (around is None or around in _KIND))
+                _check(type(scope) is str and (parent is None or parent in _KIND))
                 language = self.files.heads[public].language
-                outside = owner(_KIND[kind], _KIND[around] if around is not None else "", scope, language)
+                outside = owner(_KIND[kind], _KIND[parent] if parent is not None else "", scope, language)
                 number = self._public(numbers, symbol, self.n_symbols)
                 _check(number >= 0)
                 static = is_static(self.files.heads[public], kind, bool(exported))
-                found.append(Definition(number, public, _KIND[kind], around or "", outside, static))
-        return sorted(found)
+                definitions.append(Definition(number, public, _KIND[kind], parent or "", outside, static))
+        return sorted(definitions)
 
     def declaring(self, qualified_name: str) -> Sequence[int]:
-        named = qualified_in("", [qualified_name])
-        sql = f"SELECT DISTINCT file FROM symbols WHERE {named} AND {kinds_in('', DECLARED)}"
-        found = []
+        condition = qualified_in("", [qualified_name])
+        sql = f"SELECT DISTINCT file FROM symbols WHERE {condition} AND {kinds_in('', DECLARED)}"
+        files = []
         for segment in range(len(self._segments)):
             for (file,) in self._select(segment, sql, (qualified_name, qualified_name)):
                 public = self._public(self._public_files[segment], file, len(self.files.heads))
                 if public >= 0 and uses_qualified(self.files.heads[public].family):
-                    found.append(public)
-        return sorted(found)
+                    files.append(public)
+        return sorted(files)
 
     # --- what a refresh needs besides -----------------------------------------------------------------------------
 
     def stable_ids(self, file: int) -> list[str]:
         """The stable ids (see `segment_rows.stable_id`) of a file's symbols, in the order of the symbols."""
         segment, number, _, _ = self._places[file]
-        found = [sid for (sid,) in self._select(segment, f"SELECT s.sid {_OWN_SYMBOLS}", (number,))]
-        _check(all(type(sid) is str for sid in found))
-        return found
+        ids = [sid for (sid,) in self._select(segment, f"SELECT s.sid {_OWN_SYMBOLS}", (number,))]
+        _check(all(type(sid) is str for sid in ids))
+        return ids
 
     def stable_id(self, symbol: int) -> str:
         """The stable id of a symbol (see `segment_rows.stable_id`)."""
@@ -317,9 +319,9 @@ class SqlTables:
     def qualified_names(self, file: int) -> list[str]:
         """The qualified names of a file's symbols, in the order of the symbols."""
         segment, number, _, _ = self._places[file]
-        found = [name for (name,) in self._select(segment, f"SELECT s.qualified_name {_OWN_SYMBOLS}", (number,))]
-        _check(all(type(name) is str for name in found))
-        return found
+        names = [name for (name,) in self._select(segment, f"SELECT s.qualified_name {_OWN_SYMBOLS}", (number,))]
+        _check(all(type(name) is str for name in names))
+        return names
 
 
 def _stored_row(row: Sequence[Any], n_symbols: int) -> StoredFunction:
@@ -329,13 +331,13 @@ def _stored_row(row: Sequence[Any], n_symbols: int) -> StoredFunction:
     return stored_of(kind, owner, name, value, within, place, holder)
 
 
-def _is_outside(number: int, place: int, n_symbols: int, lambdas: Sequence[Lambda]) -> bool:
-    """Whether the anonymous function `number` precedes the symbol or function at `place`, and so may enclose it."""
-    if number < 0 or place < 0:
+def _is_outside(number: int, scope: int, n_symbols: int, lambdas: Sequence[Lambda]) -> bool:
+    """Whether the anonymous function `number` precedes the symbol or function at `scope`, and so may enclose it."""
+    if number < 0 or scope < 0:
         return False
-    inner = place - n_symbols
+    inner = scope - n_symbols
     return (
-        lambdas[number].symbol < place
+        lambdas[number].symbol < scope
         if inner < 0
         else number < inner and lambdas[number].symbol <= lambdas[inner].symbol
     )

@@ -166,8 +166,8 @@ class VectorFile:
             raise DamagedIndexError(f"{path.name}: {error}") from error
         data = self._summed.content
         ids_at = _VECTORS_AT + 4 * rows * dimension
-        if len(data) >= _HEADER.size and (found := _HEADER.unpack_from(data))[0] == _OUTER and found[1] != dimension:
-            raise DamagedIndexError(f"{path.name}: {found[1]} dimensions, the manifest says {dimension}")
+        if len(data) >= _HEADER.size and (header := _HEADER.unpack_from(data))[0] == _OUTER and header[1] != dimension:
+            raise DamagedIndexError(f"{path.name}: {header[1]} dimensions, the manifest says {dimension}")
         if (
             len(data) != ids_at + _COUNT.size + 8 * rows
             or data[:_VECTORS_AT] != _head(rows, dimension)
@@ -224,16 +224,16 @@ class DenseIndex:
     @cached_property
     def _unit(self) -> NDArray[np.int64]:
         """The public number of the unit of every slot (chunk); -1 for a dead chunk."""
-        found: list[NDArray[Any]] = [np.zeros(0, np.int64)]
+        parts: list[NDArray[Any]] = [np.zeros(0, np.int64)]
         for segment, file in enumerate(self._files):
             public = self._numbering.public_array("units", segment)
-            found.append(file.units if public is None else public[file.units].astype(np.int64))
-        return np.concatenate(found)
+            parts.append(file.units if public is None else public[file.units].astype(np.int64))
+        return np.concatenate(parts)
 
     def cosines(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
         """The cosine of every chunk's vector with `query`, a vector of unit length: [slots of chunks]."""
-        found = np.concatenate([np.zeros(0, np.float32), *(file.products(query) for file in self._files)])
-        return np.asarray(np.fmax(found, np.float32(-1)))  # NaN counts as the smallest cosine
+        cosines = np.concatenate([np.zeros(0, np.float32), *(file.products(query) for file in self._files)])
+        return np.asarray(np.fmax(cosines, np.float32(-1)))  # NaN counts as the smallest cosine
 
     def best(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """For each unit, the largest of `values` [slots of chunks] over its chunks: [units]; -inf for no chunks."""
@@ -241,9 +241,9 @@ class DenseIndex:
 
     def best_of(self, slots: NDArray[np.int64] | slice, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """Like `best`, over the chunks in `slots` [n] with `values` [n]; -inf for a unit without such a chunk."""
-        found = np.full(self.units + 1, -np.inf, np.float32)  # the last one is for dead chunks
-        np.maximum.at(found, self._unit[slots], values)
-        return found[:-1]
+        best = np.full(self.units + 1, -np.inf, np.float32)  # the last one is for dead chunks
+        np.maximum.at(best, self._unit[slots], values)
+        return best[:-1]
 
     def slots(self, unit: int) -> NDArray[np.int64]:
         """The slots of a unit's chunks, ascending."""

@@ -48,7 +48,7 @@ class FileState:
 
 def write_files(
     path: Path,
-    known: Sequence[FileState],
+    files: Sequence[FileState],
     skipped: Iterable[Skip],
     folders: Iterable[tuple[str, int]],
     maps: Mapping[str, NDArray[Any]] | None,
@@ -57,28 +57,28 @@ def write_files(
 
     Args:
         path: The new file.
-        known: The files, ascending by path.
+        files: The files, ascending by path.
         skipped: The entries that the walk left out.
         folders: (path, mtime_ns) of folders, ignore files and settings; -1 if the path does not exist, `UNSETTLED` if
             it could change within the same timestamp.
         maps: The arrays of `numbering.number_slots`; None if the numbering is the identity.
     """
-    reasons = sorted({item.reason for item in known})
-    listed = sorted(folders)
+    reasons = sorted({item.reason for item in files})
+    stamps = sorted(folders)
     write_arrays(
         path,
         {
-            **_strings("paths", [item.path for item in known]),
-            "sizes": array("q", [item.size for item in known]),
-            "mtimes": array("q", [item.mtime_ns for item in known]),
-            "ctimes": array("q", [item.ctime_ns for item in known]),
-            "shas": b"".join(bytes.fromhex(item.sha) for item in known),
-            "keys": b"".join(item.key for item in known),
-            "slots": array("i", [item.slot for item in known]),
-            "reasons": bytes(reasons.index(item.reason) for item in known),
+            **_strings("paths", [item.path for item in files]),
+            "sizes": array("q", [item.size for item in files]),
+            "mtimes": array("q", [item.mtime_ns for item in files]),
+            "ctimes": array("q", [item.ctime_ns for item in files]),
+            "shas": b"".join(bytes.fromhex(item.sha) for item in files),
+            "keys": b"".join(item.key for item in files),
+            "slots": array("i", [item.slot for item in files]),
+            "reasons": bytes(reasons.index(item.reason) for item in files),
             "reason_names": json.dumps(reasons).encode(),
-            **_strings("folders", [name for name, _ in listed]),
-            "folder_mtimes": array("q", [mtime for _, mtime in listed]),
+            **_strings("folders", [name for name, _ in stamps]),
+            "folder_mtimes": array("q", [mtime for _, mtime in stamps]),
             **_strings("skipped", [f"{item.reason}/{item.path}" for item in skipped]),
             **(maps or {}),
         },
@@ -190,25 +190,25 @@ class FileTable:
             )
         )
 
-    def known_at(self, place: int) -> FileState:
+    def known_at(self, index: int) -> FileState:
         """The state of the file at an index in `paths`."""
         offsets = self.arrays.view("paths_offsets", "i8")
         blob = self.arrays.view("paths", "u1")
-        if not 0 <= place < len(offsets) - 1 or not 0 <= offsets[place] <= offsets[place + 1] <= len(blob):
+        if not 0 <= index < len(offsets) - 1 or not 0 <= offsets[index] <= offsets[index + 1] <= len(blob):
             raise DamagedIndexError(f"{self.name}: the paths do not fit their offsets")
-        path = bytes(blob[offsets[place] : offsets[place + 1]]).decode("utf-8", "surrogateescape")
-        stat = tuple(self.arrays.view(name, "i8")[place] for name in _STAT)
-        return self._known_file(place, path, stat)
+        path = bytes(blob[offsets[index] : offsets[index + 1]]).decode("utf-8", "surrogateescape")
+        stat = tuple(self.arrays.view(name, "i8")[index] for name in _STAT)
+        return self._known_file(index, path, stat)
 
     def with_content(self, sha: str) -> list[str]:
         """The paths of the indexed files whose content has the digest `sha`, ascending."""
-        wanted, all_shas = bytes.fromhex(sha), self._all_shas
-        found, at = [], all_shas.find(wanted)
+        digest, all_shas = bytes.fromhex(sha), self._all_shas
+        paths, at = [], all_shas.find(digest)
         while at >= 0:
             if at % 16 == 0 and (file := self.known_at(at // 16)).slot >= 0:
-                found.append(file.path)
-            at = all_shas.find(wanted, at + 1)
-        return found
+                paths.append(file.path)
+            at = all_shas.find(digest, at + 1)
+        return paths
 
     @cached_property
     def _all_shas(self) -> bytes:

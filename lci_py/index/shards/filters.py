@@ -59,22 +59,22 @@ def where(filters: Filters, *, by_index: bool = False) -> tuple[str, list[object
         args += names
     if filters.kind:
         kind = "s.kind_number" if by_index else f"coalesce(s.kind_number, {_BLOCK})"
-        known = KIND_NUMBER | {BLOCK_KIND: _BLOCK}
-        clauses.append(f"{kind} IN ({','.join(str(known.get(kind.lower(), _NO_KIND)) for kind in filters.kind)})")
+        numbers = KIND_NUMBER | {BLOCK_KIND: _BLOCK}
+        clauses.append(f"{kind} IN ({','.join(str(numbers.get(kind.lower(), _NO_KIND)) for kind in filters.kind)})")
     for column, globs in (("s.name", filters.name), ("p.name", filters.parent)):
         if len(globs) > MAX_VALUES:
             raise UsageError(f"{len(globs):,} names in one filter", hint=f"give at most {MAX_VALUES}")
         if globs:
-            asked = [name_glob(glob) for glob in globs]
-            starts = [_GLOB.split(glob, 1)[0] for glob in asked]
+            patterns = [name_glob(glob) for glob in globs]
+            starts = [_GLOB.split(glob, 1)[0] for glob in patterns]
             # Unless a start narrows them, there are more names than definitions of most kinds.
             all_names = not filters.kind or "macro" in map(str.lower, filters.kind)
             if by_index and column == "s.name" and (all_names or all(starts)):
-                named = " OR ".join(f"{starting_with(start)} AND name GLOB ?" for start in starts)
-                clauses.append(names_in("s.", named))
+                matches = " OR ".join(f"{starting_with(start)} AND name GLOB ?" for start in starts)
+                clauses.append(names_in("s.", matches))
             else:
                 clauses.append("(" + " OR ".join(f"{column} GLOB ?" for _ in globs) + ")")
-            args += asked
+            args += patterns
     if filters.no_tests:
         clauses.append(f"NOT coalesce({TEST_BUILD}, 0)")
     if filters.changed is not None:
@@ -149,9 +149,9 @@ def row_test(filters: Filters, name: str = "") -> Callable[..., bool]:
     Raises:
         BadGlobError, UsageError: A filter cannot be used.
     """
-    path, known = path_test(filters), languages(filters)
+    path, langs = path_test(filters), languages(filters)
     kinds = {kind.lower() for kind in filters.kind}
-    place, _, rest = name.rpartition("::")
+    file_end, _, rest = name.rpartition("::")
     dotted = name.replace("::", ".")
 
     def like(text: str, globs: Iterable[str]) -> bool:
@@ -160,10 +160,10 @@ def row_test(filters: Filters, name: str = "") -> Callable[..., bool]:
         return any(fnmatchcase(text, name_glob(glob).replace("[^", "[!")) for glob in globs)
 
     def passes(*, file: str, language: str, kind: str, symbol: str, qualified_name: str) -> bool:
-        is_there = not place or f"/{file}".endswith(f"/{place}")
+        is_there = not file_end or f"/{file}".endswith(f"/{file_end}")
         return (
             (path is None or path(file))
-            and (not known or language in known)
+            and (not langs or language in langs)
             and (not kinds or kind in kinds)
             and (not filters.name or like(symbol, filters.name))
             and (not filters.parent or ("." in qualified_name and like(qualified_name.split(".")[-2], filters.parent)))
@@ -286,8 +286,8 @@ def ending_in(name: str, plain: str) -> tuple[str, list[object]]:
     parts = plain.split(".")
     ends = sorted({name, *(".".join(parts[first:]) for first in range(len(parts)))})
     fits = "(s.name IN (?, ?) OR s.qualified_name = ? OR substr(s.qualified_name, -length(?) - 1) = '.' || ?)"
-    asked = [name, plain, plain, plain, plain]
-    return f"({named_in('s.', ends)} AND {fits} OR {DOTTED} AND {fits})", [*ends, *asked, *asked]
+    values = [name, plain, plain, plain, plain]
+    return f"({named_in('s.', ends)} AND {fits} OR {DOTTED} AND {fits})", [*ends, *values, *values]
 
 
 def spelled_in(spellings: Sequence[str]) -> str:
@@ -325,8 +325,8 @@ def _path_matcher(globs: Sequence[str]) -> Callable[[str], bool]:
 
     def covers(folder: str) -> bool:
         if folder not in folders:
-            around, _, name = folder.rpartition("/")
-            folders[folder] = covers(around) or rules.match(name, folder, True) is not None
+            parent, _, name = folder.rpartition("/")
+            folders[folder] = covers(parent) or rules.match(name, folder, True) is not None
         return folders[folder]
 
     def matches(path: str) -> bool:

@@ -111,10 +111,10 @@ class GraphIndex:
             kind: An index of `EDGE_KINDS`, or one index per node.
             incoming: Whether the nodes are the targets of the edges.
         """
-        asked = np.asarray(nodes, np.int64)
+        ids = np.asarray(nodes, np.int64)
         pointers = self.in_ptr if incoming else self.out_ptr
-        self._check(not len(asked) or 0 <= int(asked.min()) <= int(asked.max()) < len(pointers) - 1)
-        start, stop = pointers[asked].astype(np.int64), pointers[asked + 1].astype(np.int64)
+        self._check(not len(ids) or 0 <= int(ids.min()) <= int(ids.max()) < len(pointers) - 1)
+        start, stop = pointers[ids].astype(np.int64), pointers[ids + 1].astype(np.int64)
         self._check(bool(((start >= 0) & (start <= stop) & (stop <= len(self._incoming))).all()))
         sizes = stop - start
         ends = np.cumsum(sizes)
@@ -122,9 +122,9 @@ class GraphIndex:
         if incoming:
             self._arrays.check_ranges("incoming", start, stop)
         edges = self._read("kind", self._incoming[places] if incoming else places)
-        origin = np.repeat(np.arange(len(asked)), sizes)
-        chosen = np.flatnonzero(self._kind[edges] == (kind if isinstance(kind, int) else kind[origin]))
-        edges, origin = edges[chosen], origin[chosen]
+        origin = np.repeat(np.arange(len(ids)), sizes)
+        of_kind = np.flatnonzero(self._kind[edges] == (kind if isinstance(kind, int) else kind[origin]))
+        edges, origin = edges[of_kind], origin[of_kind]
         node = self._sources(edges) if incoming else self._nodes(self._target[self._read("target", edges)])
         line, step = self._line[self._read("line", edges)], self._step[self._read("step", edges)]
         return Edges(origin, node, line.astype(np.int32), step)
@@ -198,9 +198,9 @@ class GraphIndex:
         number = node - self.n_symbols - self.n_files
         self._check(0 <= number < self.n_lambdas)
         file = int(np.searchsorted(self.first_lambda, number, side="right")) - 1
-        line, around = int(self.lambda_line[number]), int(self.lambda_symbol[number])
-        self._check(0 <= file < self.n_files and line > 0 and -1 <= around < self.n_symbols)
-        return file, line, around
+        line, enclosing = int(self.lambda_line[number]), int(self.lambda_symbol[number])
+        self._check(0 <= file < self.n_files and line > 0 and -1 <= enclosing < self.n_symbols)
+        return file, line, enclosing
 
     def lambdas_of(self, node: int) -> list[int]:
         """The nodes of the anonymous functions directly inside a symbol, or (for a file) outside all its symbols."""
@@ -216,25 +216,25 @@ class GraphIndex:
     def lambdas_in(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(nodes of the anonymous functions directly inside symbols, index of each one's symbol in `nodes`): [n]."""
         self._check(not len(nodes) or 0 <= int(nodes.min()) <= int(nodes.max()) < self.n_symbols)
-        wanted = np.zeros(self.n_symbols + 1, np.bool_)  # the last one is for functions outside symbols
-        wanted[nodes] = True
-        around = self.lambda_symbol
-        self._check(not len(around) or -1 <= int(around.min()) <= int(around.max()) < self.n_symbols)
-        inside = np.flatnonzero(wanted[around])
+        mask = np.zeros(self.n_symbols + 1, np.bool_)  # the last one is for functions outside symbols
+        mask[nodes] = True
+        enclosing = self.lambda_symbol
+        self._check(not len(enclosing) or -1 <= int(enclosing.min()) <= int(enclosing.max()) < self.n_symbols)
+        inside = np.flatnonzero(mask[enclosing])
         order = np.argsort(nodes, kind="stable")
-        place = order[np.searchsorted(nodes[order], around[inside])]
-        return inside + self.n_symbols + self.n_files, place
+        positions = order[np.searchsorted(nodes[order], enclosing[inside])]
+        return inside + self.n_symbols + self.n_files, positions
 
     @cached_property
     def importers(self) -> NDArray[np.int32]:
         """The number of import edges into each file: [files]."""
         pointers = self.in_ptr[self.n_symbols : self.n_symbols + self.n_files + 1]
-        found: NDArray[np.int32] = pointers[1:] - pointers[:-1]
-        self._check(not len(found) or int(found.min()) >= 0)
-        return found
+        counts: NDArray[np.int32] = pointers[1:] - pointers[:-1]
+        self._check(not len(counts) or int(counts.min()) >= 0)
+        return counts
 
-    def _nodes(self, found: NDArray[Any]) -> NDArray[np.int32]:
-        nodes: NDArray[np.int32] = found
+    def _nodes(self, values: NDArray[Any]) -> NDArray[np.int32]:
+        nodes: NDArray[np.int32] = values
         self._check(not len(nodes) or 0 <= int(nodes.min()) <= int(nodes.max()) < len(self.out_ptr) - 1)
         return nodes
 

@@ -146,12 +146,12 @@ class Numbering:
             return np.array(self._public[start:stop], np.int32)
         first, last = self._starts["files"][segment : segment + 2]
         sizes, shifts = self._arrays(kind)
-        found = np.arange(start, stop, dtype=np.int32)
-        found += np.repeat(shifts[first:last], sizes[first:last])
+        numbers = np.arange(start, stop, dtype=np.int32)
+        numbers += np.repeat(shifts[first:last], sizes[first:last])
         dead = np.array(self._public[first:last], np.int32) < 0
         if dead.any():
-            found[np.repeat(dead, sizes[first:last])] = -1
-        return found
+            numbers[np.repeat(dead, sizes[first:last])] = -1
+        return numbers
 
     def _arrays(self, kind: str) -> tuple[NDArray[Any], NDArray[Any]]:
         """(numbers of rows, offsets from a row's slot to its public number): arrays with an item per slot of a file."""
@@ -166,7 +166,7 @@ class Numbering:
 
     def split(self, kind: str, numbers: Iterable[int]) -> list[list[int]]:
         """Convert public numbers to numbers within segments: one list per segment, in the order of `numbers`."""
-        found: list[list[int]] = [[] for _ in self.counts]
+        parts: list[list[int]] = [[] for _ in self.counts]
         starts, total = self._starts[kind], self.total(kind)
         for number in numbers:
             if not 0 <= number < total:
@@ -179,8 +179,8 @@ class Numbering:
                 else self._rows_of(kind).slot_of(number)
             )
             segment = bisect_right(starts, slot) - 1
-            found[segment].append(slot - starts[segment])
-        return found
+            parts[segment].append(slot - starts[segment])
+        return parts
 
     def slots_array(self, kind: str) -> NDArray[Any]:
         """The slot of every public number: [total] int32."""
@@ -192,9 +192,9 @@ class Numbering:
         if kind == "files":
             return slots.astype(np.int32)
         sizes, shifts = self._arrays(kind)
-        found = np.arange(self.total(kind), dtype=np.int32)
-        found -= np.repeat(shifts[slots], sizes[slots])
-        return found
+        result = np.arange(self.total(kind), dtype=np.int32)
+        result -= np.repeat(shifts[slots], sizes[slots])
+        return result
 
     def in_public_order(self, kind: str, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """Join arrays, one per segment with an item per row, into an array with an item per public number: [total]."""
@@ -202,12 +202,12 @@ class Numbering:
 
         if self.identity:
             return parts[0] if parts else np.zeros(0, np.int32)  # there is one segment, or none
-        found: NDArray[Any] = np.concatenate(parts)
+        items: NDArray[Any] = np.concatenate(parts)
         if not self._in_order:
             if kind not in self._slots:
                 self._slots[kind] = self.slots_array(kind)
-            found = found[self._slots[kind]]
-        return found
+            items = items[self._slots[kind]]
+        return items
 
     @cached_property
     def _in_order(self) -> bool:

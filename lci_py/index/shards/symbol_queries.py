@@ -80,29 +80,29 @@ def calls_in(index: SymbolicIndex, file: int) -> list[CallText]:
         "AND c.id < f.first_call + f.calls AND c.file = f.id JOIN texts n ON n.id = c.name "
         f"JOIN texts r ON r.id = c.receiver WHERE c.arguments > {IMPLICIT} AND f.id IN ({{}}) ORDER BY c.id"
     )
-    found = [
+    calls = [
         CallText(*row) for segment, own in index.by_number("files", [file]) for row in segment.execute(sql.format(own))
     ]
-    for call in found:
+    for call in calls:
         _check(type(call.name) is type(call.receiver) is str and type(call.line) is type(call.caller) is int)
-    return found
+    return calls
 
 
 def calls_named(index: SymbolicIndex, name: str, *, prefix: bool = False) -> list[tuple[int, int, int]]:
     """(file, caller as in `CallText`, line) of every call of a name, with any receiver; with `prefix`, of every call of
     a name that begins with `name`.
     """
-    named = f"SELECT id FROM texts WHERE {starting_with(name, 'texts', 'text')} AND text BETWEEN ? AND ?"
+    texts = f"SELECT id FROM texts WHERE {starting_with(name, 'texts', 'text')} AND text BETWEEN ? AND ?"
     sql = (
         "SELECT f.id, c.caller, c.line FROM calls c CROSS JOIN files f ON f.id = c.file "
-        f"WHERE c.name IN ({named}) AND c.arguments > {IMPLICIT} AND {{live}}"
+        f"WHERE c.name IN ({texts}) AND c.arguments > {IMPLICIT} AND {{live}}"
     )
-    found = []
+    calls = []
     for segment in index.segments:
         for file, caller, line in segment.execute(sql.format(live=segment.live), [name, name + _LAST * prefix]):
             _check(type(caller) is type(line) is int)
-            found.append((segment.public("files", file), caller, line))
-    return found
+            calls.append((segment.public("files", file), caller, line))
+    return calls
 
 
 def imports_in(index: SymbolicIndex, file: int) -> list[Import]:
@@ -110,12 +110,12 @@ def imports_in(index: SymbolicIndex, file: int) -> list[Import]:
     from lci_py.types.source import Import
 
     sql = "SELECT module, name, alias, line FROM imports WHERE file IN ({}) ORDER BY rowid"
-    found = [
+    imports = [
         Import(*row) for segment, own in index.by_number("files", [file]) for row in segment.execute(sql.format(own))
     ]
-    for item in found:
+    for item in imports:
         _check(type(item.module) is type(item.name) is type(item.alias) is str)
-    return found
+    return imports
 
 
 def registered_in(index: SymbolicIndex) -> list[tuple[int, Registration]]:
@@ -126,7 +126,7 @@ def registered_in(index: SymbolicIndex) -> list[tuple[int, Registration]]:
         "SELECT f.id, f.first_symbol, f.symbols, r.kind, r.name, r.router, r.target, r.scope, r.symbol, r.line "
         "FROM registered r JOIN files f ON f.id = r.file WHERE {}"
     )
-    found = []
+    result = []
     for segment in index.segments:
         for file, first, count, *row in segment.execute(sql.format(segment.live)):
             item = Registration(*row)
@@ -135,48 +135,48 @@ def registered_in(index: SymbolicIndex) -> list[tuple[int, Registration]]:
             _check(type(item.symbol) is int and item.symbol < count and item.scope < count)
             if item.symbol >= 0:
                 item = item._replace(symbol=segment.public("symbols", first + item.symbol))
-            found.append((segment.public("files", file), item))
-    return found
+            result.append((segment.public("files", file), item))
+    return result
 
 
 def definitions_in(index: SymbolicIndex, file: int) -> list[Span]:
     """The definitions of a file, in the order of the text."""
     columns = "s.id, s.sid, s.name, s.qualified_name, s.kind, s.line, s.end_line"
     sql = f"SELECT {columns} {SYMBOLS_OF} WHERE f.id IN ({{}}) ORDER BY s.id"
-    found = [
+    spans = [
         Span(segment.public("symbols", number), *rest)
         for segment, own in index.by_number("files", [file])
         for number, *rest in segment.execute(sql.format(own))
     ]
-    for span in found:
+    for span in spans:
         _check(all(type(text) is str for text in span[1:5]) and type(span.line) is type(span.end_line) is int)
-    return found
+    return spans
 
 
 def definitions_around(index: SymbolicIndex, file: int, lines: Sequence[int]) -> dict[int, Span]:
     """Maps each of the (ascending) lines to the innermost definition around it, counting doc comments as part of it."""
     sql = f"SELECT s.id, s.first_line, s.end_line {SYMBOLS_OF} WHERE f.id IN ({{}}) ORDER BY 2, 3 DESC, 1"
-    one = "SELECT id, sid, name, qualified_name, kind, line, end_line FROM symbols WHERE id IN ({})"
-    found: dict[int, Span] = {}
+    select = "SELECT id, sid, name, qualified_name, kind, line, end_line FROM symbols WHERE id IN ({})"
+    result: dict[int, Span] = {}
     for segment, own in index.by_number("files", [file]):
         spans = segment.execute(sql.format(own))
         _check(all(type(first) is type(last) is int for _, first, last in spans))
-        around, opened, place = {}, [], 0
+        innermost, opened, opening = {}, [], 0
         for line in lines:
-            while place < len(spans) and spans[place][1] <= line:
-                opened.append(spans[place])
-                place += 1
+            while opening < len(spans) and spans[opening][1] <= line:
+                opened.append(spans[opening])
+                opening += 1
             while opened and opened[-1][2] < line:
                 opened.pop()
             if opened:
-                around[line] = opened[-1][0]
-        known = {}
-        for some in batches(sorted(set(around.values()))):
-            for number, *rest in segment.execute(one.format(marks(some)), some):
-                known[number] = span = Span(segment.public("symbols", number), *rest)
+                innermost[line] = opened[-1][0]
+        span_of = {}
+        for some in batches(sorted(set(innermost.values()))):
+            for number, *rest in segment.execute(select.format(marks(some)), some):
+                span_of[number] = span = Span(segment.public("symbols", number), *rest)
                 _check(all(type(text) is str for text in span[1:5]) and type(span.line) is type(span.end_line) is int)
-        found |= {line: known[number] for line, number in around.items()}
-    return found
+        result |= {line: span_of[number] for line, number in innermost.items()}
+    return result
 
 
 def units_of(index: SymbolicIndex, symbols: Iterable[int]) -> dict[int, int]:
@@ -187,14 +187,14 @@ def units_of(index: SymbolicIndex, symbols: Iterable[int]) -> dict[int, int]:
         "SELECT up.origin, s.parent FROM up CROSS JOIN symbols s ON s.id = up.id WHERE s.unit IS NULL AND s.parent IS "
         "NOT NULL) SELECT up.origin, s.unit FROM up CROSS JOIN symbols s ON s.id = up.id WHERE s.unit IS NOT NULL"
     )
-    found = {
+    units = {
         segment.public("symbols", symbol): segment.public("units", unit)
         for segment, own in index.by_number("symbols", sorted(set(symbols)))
         for symbol, unit in segment.execute(sql.format(own))
     }
     total = index.numbering.total("units")
-    _check(all(type(unit) is int and 0 <= unit < total for unit in found.values()))
-    return found
+    _check(all(type(unit) is int and 0 <= unit < total for unit in units.values()))
+    return units
 
 
 def definitions_at(index: SymbolicIndex, file: int, line: int) -> list[int]:
@@ -210,11 +210,11 @@ def definitions_at(index: SymbolicIndex, file: int, line: int) -> list[int]:
         for number, first, last in segment.execute(sql.format(own))
     ]
     _check(all(type(first) is type(last) is int for first, last, _ in spans))
-    around = [span for span in spans if span[0] <= line <= span[1]]
-    if not around:
+    enclosing = [span for span in spans if span[0] <= line <= span[1]]
+    if not enclosing:
         return []
     # Definitions nest: the innermost one starts last, and is the shortest of several that start on one line.
-    first, last, inner = max(around, key=lambda span: (span[0], -span[1], span[2]))
+    first, last, inner = max(enclosing, key=lambda span: (span[0], -span[1], span[2]))
     return [inner, *(number for start, end, number in spans if first <= start and end <= last and number != inner)]
 
 
@@ -238,18 +238,18 @@ def marks_in(index: SymbolicIndex, file: int) -> bytes:
 
 def constructors(index: SymbolicIndex, types: Sequence[int]) -> dict[int, int]:
     """Maps each constructor directly inside one of the types to that type; ascending."""
-    named = [name for names in _CONSTRUCTORS.values() for name in names]
+    all_names = [name for names in _CONSTRUCTORS.values() for name in names]
     sql = (
         "SELECT s.id, s.parent, s.name, s.kind, f.language FROM symbols s JOIN files f ON f.id = s.file "
         f"WHERE s.parent IN ({{}}) AND {kinds_in('s.', FUNCTION_KINDS)} AND "
-        f"({kinds_in('s.', ['constructor'])} OR s.name IN ({marks(named)}))"
+        f"({kinds_in('s.', ['constructor'])} OR s.name IN ({marks(all_names)}))"
     )
-    found = []
+    pairs = []
     for segment, own in index.by_number("symbols", types):
-        for number, parent, name, kind, language in segment.execute(sql.format(own), named):
+        for number, parent, name, kind, language in segment.execute(sql.format(own), all_names):
             if kind == "constructor" or name in _CONSTRUCTORS.get(language, ()):
-                found.append((segment.public("symbols", number), segment.public("symbols", parent)))
-    return dict(sorted(found))
+                pairs.append((segment.public("symbols", number), segment.public("symbols", parent)))
+    return dict(sorted(pairs))
 
 
 class Member(NamedTuple):
@@ -276,11 +276,11 @@ def members_named(index: SymbolicIndex, name: str) -> list[Member]:
 
 def types_named(index: SymbolicIndex, names: Sequence[str]) -> dict[str, list[Member]]:
     """Maps each name to the types with that name."""
-    found: dict[str, list[Member]] = {}
+    types: dict[str, list[Member]] = {}
     for some in batches(names):
         for item in _members(index, some, [*TYPE_KINDS, "type"]):
-            found.setdefault(item.name, []).append(item)
-    return found
+            types.setdefault(item.name, []).append(item)
+    return types
 
 
 def _members(index: SymbolicIndex, names: Sequence[str], kinds: Sequence[str]) -> list[Member]:
@@ -290,22 +290,22 @@ def _members(index: SymbolicIndex, names: Sequence[str], kinds: Sequence[str]) -
         "FROM symbols s JOIN files f ON f.id = s.file LEFT JOIN symbols p ON p.id = s.parent WHERE {live} AND "
         f"{kinds_in('s.', kinds)} AND {named_in('s.', names)}"
     )
-    found = []
+    members = []
     for segment in index.segments:
         rows = segment.execute(sql.format(live=segment.live), list(names))
-        for number, name, parent, around, scope, file, path, test, language, arity, signature, traits in rows:
+        for number, name, parent, above, scope, file, path, test, language, arity, signature, traits in rows:
             _check(type(name) is type(path) is str and type(arity) is int)
-            is_inside = around in TYPE_KINDS or around == "type"
+            is_inside = above in TYPE_KINDS or above == "type"
             owner = segment.public("symbols", parent) if is_inside else -1
-            found.append(
+            members.append(
                 Member(
-                    segment.public("symbols", number), name, owner, around or "",
+                    segment.public("symbols", number), name, owner, above or "",
                     "" if is_inside else (scope or "").rpartition(".")[2], segment.public("files", file),
                     path.rpartition("/")[0], bool(test), language, arity, signature or "",
                     "static" in (traits or "").split(),
                 )
             )  # fmt: skip
-    return found
+    return members
 
 
 def owned_names(index: SymbolicIndex, types: Sequence[int]) -> list[str]:
@@ -317,7 +317,7 @@ def owned_names(index: SymbolicIndex, types: Sequence[int]) -> list[str]:
 
 def parents(index: SymbolicIndex, symbol: int) -> list[tuple[str, int, bool]]:
     """(name, number, whether it is a type) of a definition, then of each definition around it, from the inside out."""
-    found = []
+    chain = []
     for segment, own in index.by_number("symbols", [symbol]):
         sql = (
             "WITH RECURSIVE up(id, parent, name, kind) AS (SELECT id, parent, name, kind FROM symbols WHERE id IN "
@@ -325,23 +325,23 @@ def parents(index: SymbolicIndex, symbol: int) -> list[tuple[str, int, bool]]:
             "SELECT name, id, kind FROM up"
         )
         for name, number, kind in segment.execute(sql):
-            found.append((str(name), segment.public("symbols", number), kind in TYPE_KINDS or kind == "type"))
-    return found
+            chain.append((str(name), segment.public("symbols", number), kind in TYPE_KINDS or kind == "type"))
+    return chain
 
 
 def names(index: SymbolicIndex, symbols: Sequence[int]) -> dict[int, Name]:
     """Maps each symbol number to the definition, as a link to it shows it."""
-    found = {}
+    links = {}
     for segment, own in zip(index.segments, index.numbering.split("symbols", symbols), strict=True):
         for some in batches(own):
             some = [*some, *(some[-1] for _ in range(-len(some) % _STEP))]
             sql = f"SELECT id, sid, name, qualified_name, file, line FROM symbols WHERE id IN ({marks(some)})"
             for number, sid, name, qualified, file, line in segment.execute(sql, some):
-                found[segment.public("symbols", number)] = made = Name(
+                links[segment.public("symbols", number)] = link = Name(
                     sid, name, qualified, segment.public("files", file), line
                 )
-                _check(type(made.file) is int and 0 <= made.file < index.numbering.total("files"))
-    return found
+                _check(type(link.file) is int and 0 <= link.file < index.numbering.total("files"))
+    return links
 
 
 def file_state(index: SymbolicIndex) -> list[tuple[str, str, str]]:
@@ -407,15 +407,15 @@ def map_rows(index: SymbolicIndex) -> list[MapRow]:
     """Every definition, in the order of numbers."""
     columns = f"s.id, s.file, s.parent, s.kind, s.exported, {IS_TEST}"
     sql = f"SELECT {columns} FROM symbols s JOIN files f ON f.id = s.file WHERE "
-    found: list[MapRow | None] = [None] * index.numbering.total("symbols")
+    slots: list[MapRow | None] = [None] * index.numbering.total("symbols")
     for segment in index.segments:
         for number, file, parent, kind, exported, test in segment.execute(sql + segment.live):
             above = -1 if parent is None else segment.public("symbols", parent)
-            found[segment.public("symbols", number)] = MapRow(
+            slots[segment.public("symbols", number)] = MapRow(
                 segment.public("files", file), above, kind, bool(exported), bool(test)
             )
-    rows = [row for row in found if row is not None]
-    _check(len(rows) == len(found) and all(-1 <= row.parent < len(rows) and type(row.kind) is str for row in rows))
+    rows = [row for row in slots if row is not None]
+    _check(len(rows) == len(slots) and all(-1 <= row.parent < len(rows) and type(row.kind) is str for row in rows))
     return rows
 
 
@@ -439,46 +439,46 @@ def definition_rows(index: SymbolicIndex) -> list[DefinitionRow]:
     """Every definition, in the order of numbers."""
     columns = f"s.id, s.file, s.parent, s.name, s.kind, s.exported, {IS_TEST}, s.traits, s.build_tag IS NOT NULL, "
     columns += "s.first_line, s.line, s.end_line"
-    found: list[DefinitionRow | None] = [None] * index.numbering.total("symbols")
+    slots: list[DefinitionRow | None] = [None] * index.numbering.total("symbols")
     for segment in index.segments:
         sql = f"SELECT {columns} FROM symbols s JOIN files f ON f.id = s.file WHERE {segment.live}"
         for number, file, parent, *rest in segment.execute(sql):
             above = -1 if parent is None else segment.public("symbols", parent)
-            found[segment.public("symbols", number)] = DefinitionRow(segment.public("files", file), above, *rest)
-    rows = [row for row in found if row is not None]
-    _check(len(rows) == len(found) and all(-1 <= row.parent < len(rows) and type(row.name) is str for row in rows))
+            slots[segment.public("symbols", number)] = DefinitionRow(segment.public("files", file), above, *rest)
+    rows = [row for row in slots if row is not None]
+    _check(len(rows) == len(slots) and all(-1 <= row.parent < len(rows) and type(row.name) is str for row in rows))
     return rows
 
 
 def base_names(index: SymbolicIndex) -> dict[int, list[str]]:
     """Maps each type to the names of its base types, as written; a type without bases has no entry."""
-    found: dict[int, list[str]] = {}
+    bases: dict[int, list[str]] = {}
     for segment in index.segments:
         sql = "SELECT b.symbol, b.name FROM bases b JOIN symbols s ON s.id = b.symbol JOIN files f ON f.id = s.file "
         for number, name in segment.execute(f"{sql} WHERE {segment.live} ORDER BY b.symbol, b.place"):
-            found.setdefault(segment.public("symbols", number), []).append(str(name))
-    return found
+            bases.setdefault(segment.public("symbols", number), []).append(str(name))
+    return bases
 
 
 def bases_of(index: SymbolicIndex, types: Sequence[int]) -> dict[int, list[str]]:
     """Like `base_names`, but only for `types`."""
-    found: dict[int, list[str]] = {}
+    bases: dict[int, list[str]] = {}
     sql = "SELECT symbol, name FROM bases WHERE symbol IN ({}) ORDER BY symbol, place"
     for segment, own in index.by_number("symbols", types):
         for number, name in segment.execute(sql.format(own)):
-            found.setdefault(segment.public("symbols", number), []).append(str(name))
-    return found
+            bases.setdefault(segment.public("symbols", number), []).append(str(name))
+    return bases
 
 
 def defined_names(index: SymbolicIndex, names: Sequence[str]) -> set[str]:
     """The names among `names` that a callable definition has."""
-    found: set[str] = set()
+    defined: set[str] = set()
     for some in batches(names):
         for segment in index.segments:
             sql = f"SELECT DISTINCT s.name FROM symbols s JOIN files f ON f.id = s.file WHERE {segment.live} "
             sql += f"AND {kinds_in('s.', FUNCTION_KINDS)} AND {named_in('s.', some)}"
-            found |= {row[0] for row in segment.execute(sql, some)}
-    return found
+            defined |= {row[0] for row in segment.execute(sql, some)}
+    return defined
 
 
 def tests_among(index: SymbolicIndex, symbols: Sequence[int]) -> set[int]:
@@ -491,42 +491,42 @@ def tests_among(index: SymbolicIndex, symbols: Sequence[int]) -> set[int]:
     }
 
 
-def alike(index: SymbolicIndex, name: str, most: int = 3) -> list[str]:
+def alike(index: SymbolicIndex, name: str, limit: int = 3) -> list[str]:
     """The names of definitions that resemble an unknown name (mistyped, or in another case), most similar first."""
-    return [found for _, found in alike_by_ratio(index, name)[:most]]
+    return [similar for _, similar in alike_by_ratio(index, name)[:limit]]
 
 
 def alike_by_ratio(index: SymbolicIndex, name: str) -> list[tuple[float, str]]:
     """(negative similarity, name) of each similar name, so that the most similar name sorts first."""
     from difflib import SequenceMatcher
 
-    wanted = joined_spelling(name)
-    if not wanted:
+    query = joined_spelling(name)
+    if not query:
         return []
-    slack = 1 + len(wanted) // 4
-    least, most = len(wanted) - slack, len(wanted) + slack
+    slack = 1 + len(query) // 4
+    shortest, longest = len(query) - slack, len(query) + slack
     # Of a name with dots, the last part may count.
     bare = "replace(name, '_', '')"
     ends = f"(lower(substr({bare}, 1, 1)) = ? OR lower(substr({bare}, -1)) = ?)"
-    alike = f"spelled = {spelling(wanted)} OR instr(name, '.') OR length({bare}) BETWEEN ? AND ? AND {ends}"
+    alike = f"spelled = {spelling(query)} OR instr(name, '.') OR length({bare}) BETWEEN ? AND ? AND {ends}"
     sql = (
         "SELECT DISTINCT s.name, s.kind FROM symbols s JOIN files f ON f.id = s.file WHERE {live} AND NOT "
         f"{kinds_in('s.', ['section'])} AND {names_in('s.', alike)} LIMIT ?"
     )
-    args = [least, most, wanted[0], wanted[-1], _MOST_ALIKE]
+    args = [shortest, longest, query[0], query[-1], _MOST_ALIKE]
     scored: dict[str, float] = {}
-    matcher = SequenceMatcher(None, "", wanted, autojunk=False)
+    matcher = SequenceMatcher(None, "", query, autojunk=False)
     for segment in index.segments:
-        for found, kind in segment.execute(sql.format(live=segment.live), args):
-            _check(type(found) is type(kind) is str)
-            spelled = joined_name(kind, found)
-            at_ends = spelled[:1] == wanted[0] or spelled[-1:] == wanted[-1]
-            if spelled != wanted and not (at_ends and least <= len(spelled) <= most):
+        for candidate, kind in segment.execute(sql.format(live=segment.live), args):
+            _check(type(candidate) is type(kind) is str)
+            spelled = joined_name(kind, candidate)
+            at_ends = spelled[:1] == query[0] or spelled[-1:] == query[-1]
+            if spelled != query and not (at_ends and shortest <= len(spelled) <= longest):
                 continue
             matcher.set_seq1(spelled)
             if matcher.real_quick_ratio() >= _LIKE and matcher.quick_ratio() >= _LIKE:
-                scored[found] = matcher.ratio()
-    return sorted((-score, found) for found, score in scored.items() if score >= _LIKE)
+                scored[candidate] = matcher.ratio()
+    return sorted((-score, candidate) for candidate, score in scored.items() if score >= _LIKE)
 
 
 #: Least similarity of two names, as `difflib` measures it.

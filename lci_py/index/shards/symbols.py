@@ -119,25 +119,25 @@ class _Segment(SqliteFile):
             return number
         if not isinstance(number, int) or not 0 <= number < len(table):
             raise DamagedIndexError(f"{self.name} refers to one of the {kind} that does not exist")
-        found = int(table[number])
-        if found >= self._totals[kind]:
+        public = int(table[number])
+        if public >= self._totals[kind]:
             raise DamagedIndexError(f"the numbering of {kind} refers to rows that do not exist")
-        return found
+        return public
 
     def published(self, rows: Iterable[sqlite3.Row]) -> list[Row]:
         """The rows as mappings with public numbers. All `rows` must be of living files."""
         if self._public["files"] is None:
             return list(rows)  # type: ignore[arg-type]  # a Row answers to names as a mapping does
-        found: list[Row] = []
+        result: list[Row] = []
         for row in rows:
-            made = {key: row[key] for key in row.keys()}  # noqa: SIM118  # a Row iterates over values
+            item = {key: row[key] for key in row.keys()}  # noqa: SIM118  # a Row iterates over values
             for column, kind in _NUMBERS.items():
-                if made.get(column) is not None:
-                    made[column] = self.public(kind, made[column])
-                    if made[column] < 0:
+                if item.get(column) is not None:
+                    item[column] = self.public(kind, item[column])
+                    if item[column] < 0:
                         raise DamagedIndexError(f"the numbering has deleted {kind} in files that are not deleted")
-            found.append(made)
-        return found
+            result.append(item)
+        return result
 
 
 class SymbolicIndex:
@@ -171,23 +171,23 @@ class SymbolicIndex:
 
     def result_rows(self, units: Sequence[int]) -> dict[int, Row]:
         """Maps each unit number to its result row (the columns that a result shows)."""
-        found: dict[int, Row] = {}
+        rows: dict[int, Row] = {}
         for segment, own in zip(self.segments, self.numbering.split("units", map(int, units)), strict=True):
             for some in batches(own):
                 # Placeholders: SQLite reuses the parsed statement in a query with as many units.
                 sql = f"SELECT {_COLUMNS} {_UNITS} WHERE u.id IN ({marks(some)})"
-                found.update((row["unit"], row) for row in segment.published(segment.execute(sql, some)))
-        if any(unit not in found for unit in units):
+                rows.update((row["unit"], row) for row in segment.published(segment.execute(sql, some)))
+        if any(unit not in rows for unit in units):
             raise DamagedIndexError("the symbolic shard lacks units of the numbering")
-        return found
+        return rows
 
     def symbol_rows(self, numbers: Sequence[int]) -> dict[int, Row]:
         """Maps each symbol number to its result row."""
-        found = {}
+        rows = {}
         for segment, own in self.by_number("symbols", numbers):
             for row in segment.published(segment.execute(f"SELECT {_COLUMNS} {_SYMBOLS} WHERE s.id IN ({own})")):
-                found[row["symbol_number"]] = row
-        return found
+                rows[row["symbol_number"]] = row
+        return rows
 
     def select(self, filters: Filters, limit: int, there: PathTest | None = None) -> tuple[list[Row], int]:
         """(rows, total): the first `limit` result rows that pass the filters, in files that pass `there`, by path and
@@ -216,11 +216,11 @@ class SymbolicIndex:
     def allowed_units(self, filters: Filters, there: PathTest | None = None) -> list[int]:
         """The numbers of the units that pass the filters, in files that pass `there`, ascending."""
         condition, args = where(filters)
-        found: list[int] = []
+        units: list[int] = []
         for segment, inside in self._segments_with_paths(filters, there, ("u", "units")):
             sql = f"SELECT u.id {_UNITS} WHERE {segment.live} AND {inside} AND {condition}"
-            found += [segment.public("units", row[0]) for row in segment.execute(sql, args)]
-        return sorted(found)
+            units += [segment.public("units", row[0]) for row in segment.execute(sql, args)]
+        return sorted(units)
 
     def _segments_with_paths(
         self, filters: Filters, there: PathTest | None = None, rows: tuple[str, str] | None = None
@@ -251,7 +251,7 @@ class SymbolicIndex:
     def with_joined_names(self, names: Sequence[str]) -> list[Row]:
         """Rows (joined, name, unit) of the symbols that have a unit, and whose joined name is one of `names`."""
         rows: list[Row] = []
-        wanted = set(names)
+        spellings = set(names)
         # A pasted file is a query of many thousand words, and SQLite limits the number of values.
         for spelled in map(spelled_in, batches(names)):
             for segment in self.segments:
@@ -260,21 +260,21 @@ class SymbolicIndex:
                     f"ON f.id = s.file WHERE {segment.live} AND s.unit IS NOT NULL AND {spelled}"
                 )
                 for row in segment.published(segment.execute(sql)):
-                    if (found := joined_name(row["kind"], row["name"])) in wanted:
-                        rows.append({"joined": found, "name": row["name"], "unit": row["unit"]})
+                    if (joined := joined_name(row["kind"], row["name"])) in spellings:
+                        rows.append({"joined": joined, "name": row["name"], "unit": row["unit"]})
         return rows
 
     def names_from(self, start: str, limit: int) -> list[str]:
         """The first `limit` names of symbols that begin with `start`, in the order of code points."""
-        found: set[str] = set()
+        names: set[str] = set()
         for segment in self.segments:
             sql = (
                 f"SELECT DISTINCT n.name FROM names n WHERE {starting_with(start)} AND EXISTS (SELECT 1 FROM symbols s "
                 f"JOIN files f ON f.id = s.file WHERE {segment.live} AND {names_in('s.', 'id = n.id')}) "
                 "ORDER BY n.id LIMIT ?"
             )
-            found.update(row[0] for row in segment.execute(sql, [limit]))
-        return sorted(found)[:limit]
+            names.update(row[0] for row in segment.execute(sql, [limit]))
+        return sorted(names)[:limit]
 
     def definitions_spelled(self, ends: Sequence[str], filters: Filters, there: PathTest | None = None) -> list[Row]:
         """Result rows of symbols that the words together spell (get http: `getHttp`), in files that pass `there`.
@@ -320,23 +320,23 @@ class SymbolicIndex:
         and documentation, then from tests. The name may be qualified, the end of a qualified name, a glob, or one of
         these after `FILE::`. If it has no definition, it is read as a module path followed by a name.
         """
-        asked = [_name_condition(name)]
+        conditions = [_name_condition(name)]
         file, _, rest = _IN_FILE.sub(r"\1::", name, 1).partition("::")
         if file and rest:  # `store.py::commit`; or a scope of C++ or Rust
-            named, args = _name_condition(rest)
+            has_name, args = _name_condition(rest)
             there_too = "(f.path = ? OR substr(f.path, -length(?) - 1) = '/' || ?)"
-            asked.append((f"{named} AND {there_too}", [*args, file, file, file]))
+            conditions.append((f"{has_name} AND {there_too}", [*args, file, file, file]))
         condition, values = where(filters)
-        found: dict[int, Row] = {}
+        by_number: dict[int, Row] = {}
         for segment, inside in self._segments_with_paths(filters, there):
-            for matches, args in asked:  # one after the other: together they would read all rows
+            for matches, args in conditions:  # one after the other: together they would read all rows
                 sql = f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition} AND {matches}"
                 rows = segment.published(segment.execute(sql, [*values, *args]))
-                found |= {row["symbol_number"]: row for row in rows}
-        if not found and len(segments := segments_of(name)) > 1:
+                by_number |= {row["symbol_number"]: row for row in rows}
+        if not by_number and len(segments := segments_of(name)) > 1:
             rows = [row for row in self.definitions_named(segments[-1], filters) if there is None or there(row["file"])]
-            found = {row["symbol_number"]: row for row in best_qualified(rows, segments)}
-        return sorted(found.values(), key=lambda row: (row["test"], is_aside(row["file"]), *_sort_key(row)))
+            by_number = {row["symbol_number"]: row for row in best_qualified(rows, segments)}
+        return sorted(by_number.values(), key=lambda row: (row["test"], is_aside(row["file"]), *_sort_key(row)))
 
     def same_name(self, qualified_name: str, language: str, limit: int) -> list[Row]:
         """The result rows of the first `limit` symbols with this qualified name and language, by path and line."""
@@ -381,28 +381,28 @@ class SymbolicIndex:
         names = sorted({name for (name, _), count in counts.items() if 2 <= count <= limit})
         for some in batches(names):
             rows: dict[tuple[str, str], list[Row]] = {}
-            found = self._rows(_SYMBOLS, qualified_in("s.", some), [*some, *some])
-            for row in sorted(found, key=_sort_key):
+            matches = self._rows(_SYMBOLS, qualified_in("s.", some), [*some, *some])
+            for row in sorted(matches, key=_sort_key):
                 rows.setdefault((row["qualified_name"], row["language"]), []).append(row)
             yield from (group for (name, language), group in rows.items() if 2 <= counts[name, language] <= limit)
 
     def select_ids(self, filters: Filters) -> set[str]:
         """The stable ids of the symbols that pass the filters."""
         condition, args = where(filters, by_index=True)
-        found: set[str] = set()
+        ids: set[str] = set()
         for segment, inside in self._segments_with_paths(filters, None, ("s", "symbols")):
             sql = f"SELECT s.sid {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition}"
-            found.update(row[0] for row in segment.execute(sql, args))
-        return found
+            ids.update(row[0] for row in segment.execute(sql, args))
+        return ids
 
     def with_id(self, id: str) -> Row | None:
         """The row of the definition or block with this stable id; None if there is none."""
         try:
-            wanted = bytes.fromhex(id)
+            digest = bytes.fromhex(id)
         except ValueError:
             return None
         for source, column in ((_SYMBOLS, "s.sid_bytes"), (_UNITS, "u.sid")):
-            if rows := self._rows(source, f"{column} = ?", [wanted], "LIMIT 1"):
+            if rows := self._rows(source, f"{column} = ?", [digest], "LIMIT 1"):
                 return rows[0]
         return None
 
@@ -426,15 +426,15 @@ class SymbolicIndex:
         return self._in_order("files", f"SELECT {columns} FROM files ORDER BY id")
 
     def _in_order(self, kind: str, sql: str) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = [()] * self.numbering.total(kind)
+        rows: list[tuple[Any, ...]] = [()] * self.numbering.total(kind)
         for segment in self.segments:
             for number, row in enumerate(segment.execute(sql)):
                 public = segment.public(kind, number)
                 if public >= 0:
-                    found[public] = tuple(row)
-        if not all(found):
+                    rows[public] = tuple(row)
+        if not all(rows):
             raise DamagedIndexError(f"the symbolic shard lacks some of the {kind}")
-        return found
+        return rows
 
     def chunks_of_file(self, file: int) -> list[tuple[int, int, int]]:
         """(unit, first line, last line) of every chunk of a file."""
@@ -470,8 +470,8 @@ def narrowest(chunks: Iterable[tuple[int, int, int]], line: int) -> int | None:
     """The unit of the shortest chunk that contains a line (a type's chunk also spans its methods); None if there is no
     such chunk. A chunk is (unit, first line, last line).
     """
-    around = [(last - first, unit) for unit, first, last in chunks if first <= line <= last]
-    return min(around)[1] if around else None
+    enclosing = [(last - first, unit) for unit, first, last in chunks if first <= line <= last]
+    return min(enclosing)[1] if enclosing else None
 
 
 def _sort_key(row: Row) -> tuple[int, int, int]:
@@ -504,25 +504,25 @@ def qualifies(segments: Sequence[str], file: str, qualified_name: str) -> int:
     Each segment must be a folder, the file or a scope, in this order; at least the last two must be adjacent. Example:
     `ignore::gitignore::Gitignore::new` is in `crates/ignore/src/gitignore.rs`.
     """
-    wanted = [segment.lower() for segment in segments]
+    names = [segment.lower() for segment in segments]
     path = [part.lower() for part in file.split("/")]
     path[-1] = path[-1].partition(".")[0]
-    path = [part for part in path if part not in _SILENT or part in wanted]
+    path = [part for part in path if part not in _SILENT or part in names]
     own = [*path, *re.split(r"\.|::", qualified_name.lower())]
-    if len(wanted) > 2 and wanted[0] not in own:
-        del wanted[0]  # the package, whose folder may be the root itself
+    if len(names) > 2 and names[0] not in own:
+        del names[0]  # the package, whose folder may be the root itself
     at = len(own)
     together = 0
-    for segment in reversed(wanted):
-        place = at - 1
-        while place >= 0 and own[place] != segment:
-            place -= 1
-        if place < 0:
+    for segment in reversed(names):
+        match = at - 1
+        while match >= 0 and own[match] != segment:
+            match -= 1
+        if match < 0:
             return 0
-        if place == at - 1 and together == len(own) - at:
+        if match == at - 1 and together == len(own) - at:
             together += 1
-        at = place
-    return together if together > 1 or len(wanted) == 1 else 0
+        at = match
+    return together if together > 1 or len(names) == 1 else 0
 
 
 def _name_condition(name: str) -> tuple[str, list[object]]:

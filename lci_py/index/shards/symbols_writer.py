@@ -147,9 +147,9 @@ def write_symbolic(path: Path, rows: SegmentRows) -> None:
         db.executemany(
             "INSERT INTO bases VALUES (?,?,?,?)",
             (
-                (rows.first_symbol[i] + base.symbol, place, base.name, base.name.rpartition(".")[2])
+                (rows.first_symbol[i] + base.symbol, position, base.name, base.name.rpartition(".")[2])
                 for i, record in enumerate(rows.records)
-                for place, base in enumerate(record.extract.bases)
+                for position, base in enumerate(record.extract.bases)
             ),
         )
         db.executemany(
@@ -187,11 +187,11 @@ def _file_rows(rows: SegmentRows) -> Iterator[tuple[object, ...]]:
 def _write_calls(db: sqlite3.Connection, rows: SegmentRows) -> None:
     """Write calls file by file, in text order: `files` stores the range of each, so only names need an SQL index."""
     # Each text once: a name is called many times, and a receiver may be a long chain of calls.
-    written: set[str] = set()
+    distinct: set[str] = set()
     for record in rows.records:
         for call in record.extract.calls:
-            written.update((call.name, call.receiver, call.passed))
-    texts = {text: number for number, text in enumerate(sorted(written))}
+            distinct.update((call.name, call.receiver, call.passed))
+    texts = {text: number for number, text in enumerate(sorted(distinct))}
     db.executemany("INSERT INTO texts VALUES (?,?)", ((number, text) for text, number in texts.items()))
     numbers = count()
     db.executemany(
@@ -208,8 +208,8 @@ def _number_names(db: sqlite3.Connection, rows: SegmentRows) -> dict[tuple[str, 
     """Write the names of definitions, in ascending order; maps each (name, `own_name`) to its number."""
     # Each name once: the headers of a driver define the same registers for each model of a device.
     distinct = sorted({(symbol.name, own_name(symbol.kind, symbol.name)) for symbol in rows.symbols})
-    named = ((number, name, spelling(joined_spelling(own))) for number, (name, own) in enumerate(distinct))
-    db.executemany("INSERT INTO names VALUES (?,?,?)", named)
+    name_rows = ((number, name, spelling(joined_spelling(own))) for number, (name, own) in enumerate(distinct))
+    db.executemany("INSERT INTO names VALUES (?,?,?)", name_rows)
     return {names: number for number, names in enumerate(distinct)}
 
 

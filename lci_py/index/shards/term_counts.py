@@ -25,8 +25,8 @@ _KEY_BITS = 64
 
 def narrow(values: NDArray[Any]) -> NDArray[Any]:
     """Convert non-negative numbers to the smallest type for stored arrays: uint8, uint16 or int32."""
-    most = int(values.max(initial=0))
-    return values.astype(np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.int32, copy=False)
+    maximum = int(values.max(initial=0))
+    return values.astype(np.uint8 if maximum < 1 << 8 else np.uint16 if maximum < 1 << 16 else np.int32, copy=False)
 
 
 @dataclass(slots=True)
@@ -181,17 +181,17 @@ class Vocabulary:
 
     def add(self, words: Sequence[str]) -> list[int]:
         """The number of each word; new words are split and numbered."""
-        known = self.words
-        new = dict.fromkeys(filterfalse(known.__contains__, words))
+        numbers = self.words
+        new = dict.fromkeys(filterfalse(numbers.__contains__, words))
         if new:
             self._split(new)
-        return list(map(known.__getitem__, words))
+        return list(map(numbers.__getitem__, words))
 
     def _split(self, words: Iterable[str]) -> None:
         # One loop with local variables: it runs for every distinct word, and takes most of the time of the shard.
-        known, numbers, terms, stems = self.words, self.part_ids, self.term_ids, self._stems
+        word_ids, numbers, terms, stems = self.words, self.part_ids, self.term_ids, self._stems
         for word in words:
-            known[word] = len(known)
+            word_ids[word] = len(word_ids)
             pieces, own = [], []
             for part in parts(word):
                 number = numbers.get(part)

@@ -91,12 +91,12 @@ class _Parts:
     def __len__(self) -> int:
         return len(self._offsets)
 
-    def find(self, wanted: bytes) -> list[int] | None:
+    def find(self, key: bytes) -> list[int] | None:
         def part(start: int, stop: int) -> bytes:
             return self._blob[start:stop].tobytes()
 
-        index = self._offsets.place(wanted, part)
-        if index == len(self) or part(*self._offsets.span(index)) != wanted:
+        index = self._offsets.place(key, part)
+        if index == len(self) or part(*self._offsets.span(index)) != key:
             return None
         start, stop = self._pointers.span(index)
         return self._pieces[start:stop].tolist()
@@ -114,12 +114,12 @@ class TokenTable:
         if part not in self._found:
             if len(self._found) > _REMEMBERED:
                 self._found.clear()
-            wanted = part.encode("utf-8", "surrogatepass")
-            found = None
+            key = part.encode("utf-8", "surrogatepass")
+            tokens = None
             for segment in self._segments:
-                if (found := segment.find(wanted)) is not None:
+                if (tokens := segment.find(key)) is not None:
                     break
-            self._found[part] = found
+            self._found[part] = tokens
         return self._found[part]
 
 
@@ -143,8 +143,8 @@ class Bags:
         self._arrays.check_ranges("bag_ids", starts, stops)
         lengths = stops - starts
         ends = np.cumsum(lengths)
-        place = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
-        ids = self._ids[place].astype(np.int32)
+        offsets = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
+        ids = self._ids[offsets].astype(np.int32)
         if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < _MOST:
             raise DamagedIndexError("the tokens shard names a token that the model does not have")
         return lengths, ids
@@ -186,12 +186,12 @@ class Run:
             raise DamagedIndexError("the tokens shard names a token that the model does not have")
         return int(self._ids.max()) + 1
 
-    def mark(self, seen: NDArray[np.bool_]) -> None:
-        """Set `seen`, [size or more], to True for every token in the run."""
-        seen[self._ids] = True
+    def mark(self, mask: NDArray[np.bool_]) -> None:
+        """Set `mask`, [size or more], to True for every token in the run."""
+        mask[self._ids] = True
 
-    def lists(self, wanted: NDArray[np.int64], size: int) -> _Lists:
-        """The chunks with each token of `wanted`, perhaps also with other tokens; all token ids are below `size`."""
+    def lists(self, tokens: NDArray[np.int64], size: int) -> _Lists:
+        """The chunks with each token of `tokens`, perhaps also with other tokens; all token ids are below `size`."""
         if self._lists is not None:
             return self._lists
         if self._asked:
@@ -200,7 +200,7 @@ class Run:
             return self._lists
         self._asked = True
         is_wanted = np.zeros(size, np.bool_)
-        is_wanted[wanted] = True
+        is_wanted[tokens] = True
         places = np.flatnonzero(is_wanted.take(self._ids))
         return _Lists(self._ids[places], np.searchsorted(self._pointers, places, "right") - 1, size)
 
@@ -260,51 +260,51 @@ class TokenBags:
     @cached_property
     def _vocabulary(self) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
         """(token ids of the index, ascending; their vectors; the lengths of these vectors)."""
-        seen = np.zeros(
+        mask = np.zeros(
             max((run.size() for run in self._runs), default=0), np.bool_
         )  # faster than `unique`, which sorts
         for run in self._runs:
-            run.mark(seen)
-        ids = np.flatnonzero(seen)
+            run.mark(mask)
+        ids = np.flatnonzero(mask)
         codes = self._codes(ids)
         return ids, codes, _lengths(codes)
 
-    def _nearest(self, asked: NDArray[np.int64]) -> Near:
-        """The tokens of the index whose vectors are near the vector of a token in `asked`."""
-        unknown = np.array([token for token in asked.tolist() if token not in self._near], np.int64)
+    def _nearest(self, tokens: NDArray[np.int64]) -> Near:
+        """The tokens of the index whose vectors are near the vector of a token in `tokens`."""
+        unknown = np.array([token for token in tokens.tolist() if token not in self._near], np.int64)
         if len(unknown):
             if len(self._near) > _REMEMBERED:
                 self._near.clear()
-                unknown = asked
+                unknown = tokens
             self._near.update(zip(unknown.tolist(), _near(self._vocabulary, self._codes(unknown)), strict=True))
-        return _join_near([self._near[token] for token in asked.tolist()])
+        return _join_near([self._near[token] for token in tokens.tolist()])
 
-    def coverage(self, asked: NDArray[np.int64], weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    def coverage(self, tokens: NDArray[np.int64], weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """How well the tokens of each chunk match the tokens of a question: [slots of chunks], in [0, 1].
 
         The weighted mean, over the tokens of the question, of the squared cosine with the closest token of the chunk; 0
         for a cosine below `NEAR`.
 
         Args:
-            asked: [tokens] token ids of the question.
+            tokens: [tokens] token ids of the question.
             weights: [tokens] positive, with the sum 1.
         """
         out = np.zeros(self._starts[-1], np.float32)
         ids = self._vocabulary[0]
-        if not len(ids) or not len(asked):
+        if not len(ids) or not len(tokens):
             return out
         size = int(ids[-1]) + 1
-        every = self._nearest(asked)
+        near = self._nearest(tokens)
         for run in self._runs:
-            _add_up(out[run.start : run.start + run.chunks], run, every, weights, size)
+            _add_up(out[run.start : run.start + run.chunks], run, near, weights, size)
         return np.asarray(np.minimum(out, np.float32(1)))
 
     def coverage_of(
-        self, asked: NDArray[np.int64], weights: NDArray[np.float32], slots: NDArray[np.int64]
+        self, tokens: NDArray[np.int64], weights: NDArray[np.float32], slots: NDArray[np.int64]
     ) -> NDArray[np.float32]:
         """Like `coverage`, for the chunks in `slots` (ascending), and reads only their tokens: [len(slots)]."""
         out = np.zeros(len(slots), np.float32)
-        if not len(asked):
+        if not len(tokens):
             return out
         cuts = np.searchsorted(slots, self._starts).tolist()
         for segment, (start, stop) in enumerate(pairwise(cuts)):
@@ -314,44 +314,44 @@ class TokenBags:
                 if not len(ids):
                     continue
                 run = Run(0, np.concatenate(([0], np.cumsum(lengths))), ids)
-                seen = np.zeros(run.size(), np.bool_)
-                run.mark(seen)
-                every = self._nearest_of(asked, seen)
-                _add_up(out[first:last], run, every, weights, len(seen))
+                mask = np.zeros(run.size(), np.bool_)
+                run.mark(mask)
+                near = self._nearest_of(tokens, mask)
+                _add_up(out[first:last], run, near, weights, len(mask))
         return np.asarray(np.minimum(out, np.float32(1)))
 
-    def _nearest_of(self, asked: NDArray[np.int64], seen: NDArray[np.bool_]) -> Near:
-        """The tokens marked in `seen` whose vectors are near the vector of a token in `asked`."""
-        ids = np.flatnonzero(seen)
+    def _nearest_of(self, tokens: NDArray[np.int64], mask: NDArray[np.bool_]) -> Near:
+        """The tokens marked in `mask` whose vectors are near the vector of a token in `tokens`."""
+        ids = np.flatnonzero(mask)
         codes = self._codes(ids)
-        return _join_near(_near((ids, codes, _lengths(codes)), self._codes(asked)))
+        return _join_near(_near((ids, codes, _lengths(codes)), self._codes(tokens)))
 
 
 def _near(
-    vocabulary: tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]], asked: NDArray[np.float32]
+    vocabulary: tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]], vectors: NDArray[np.float32]
 ) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-    """For each vector in `asked`: (the tokens of the vocabulary that are near it, the squares of their cosines)."""
+    """For each vector in `vectors`: (the tokens of the vocabulary that are near it, the squares of their cosines)."""
     ids, codes, lengths = vocabulary
     # Sums of whole numbers are exact in any order, so BLAS gives the same result on every machine.
-    cosines = codes @ asked.T / lengths[:, None] / _lengths(asked)
-    places = [np.flatnonzero(cosines[:, place] >= NEAR) for place in range(len(asked))]
-    return [(ids[near], cosines[near, place] ** 2) for place, near in enumerate(places)]
+    cosines = codes @ vectors.T / lengths[:, None] / _lengths(vectors)
+    places = [np.flatnonzero(cosines[:, i] >= NEAR) for i in range(len(vectors))]
+    return [(ids[near], cosines[near, i] ** 2) for i, near in enumerate(places)]
 
 
-def _join_near(found: Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]) -> Near:
+def _join_near(parts: Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]) -> Near:
     return Near(
-        np.repeat(np.arange(len(found)), [len(tokens) for tokens, _ in found]),
-        np.concatenate([tokens for tokens, _ in found]),
-        np.concatenate([values for _, values in found]),
+        np.repeat(np.arange(len(parts)), [len(tokens) for tokens, _ in parts]),
+        np.concatenate([tokens for tokens, _ in parts]),
+        np.concatenate([values for _, values in parts]),
     )
 
 
-def _add_up(total: NDArray[np.float32], run: Run, every: Near, weights: NDArray[np.float32], size: int) -> None:
+def _add_up(total: NDArray[np.float32], run: Run, all_near: Near, weights: NDArray[np.float32], size: int) -> None:
     """Add to `total`, [chunks of the run], the weighted values of each chunk for all tokens of a question."""
-    lists = run.lists(every.tokens, size)
+    lists = run.lists(all_near.tokens, size)
     for start in range(0, len(weights), _TOKENS):  # a question may have hundreds
-        some = slice(*np.searchsorted(every.asked, (start, start + _TOKENS)))
-        near = Near(every.asked[some] - start, every.tokens[some], every.values[some])
+        some = slice(*np.searchsorted(all_near.asked, (start, start + _TOKENS)))
+        near = Near(all_near.asked[some] - start, all_near.tokens[some], all_near.values[some])
         own = weights[start : start + _TOKENS]
         for weight, values in zip(own, lists.closest(near, len(own), run.chunks), strict=True):
             total += weight * values

@@ -89,17 +89,17 @@ class _Segment:
     def column(self, name: str) -> NDArray[Any]:
         """The array called `name`, with an item per unit or per file."""
         rows, kind = _COLUMNS[name]
-        found = self._arrays.array(name, kind)
-        if len(found) != self.counts[rows]:
-            raise self.damaged(f"{name} has {len(found)} items for {self.counts[rows]} {rows}")
-        return found
+        values = self._arrays.array(name, kind)
+        if len(values) != self.counts[rows]:
+            raise self.damaged(f"{name} has {len(values)} items for {self.counts[rows]} {rows}")
+        return values
 
-    def bounded(self, name: str, least: int, beyond: int) -> NDArray[Any]:
-        """Like `column`, but checks that `least` <= number < `beyond` for all numbers."""
-        found = self.column(name)
-        if len(found) and not least <= int(found.min()) <= int(found.max()) < beyond:
+    def bounded(self, name: str, minimum: int, beyond: int) -> NDArray[Any]:
+        """Like `column`, but checks that `minimum` <= number < `beyond` for all numbers."""
+        values = self.column(name)
+        if len(values) and not minimum <= int(values.min()) <= int(values.max()) < beyond:
             raise self.damaged(f"{name} refers to rows that do not exist")
-        return found
+        return values
 
     def damaged(self, what: str) -> DamagedIndexError:
         return DamagedIndexError(f"{self._arrays.name}: {what}")
@@ -126,23 +126,23 @@ class UnitColumns:
     @cached_property
     def file(self) -> NDArray[np.int32]:
         """The file of each unit."""
-        found = self._numbers("unit_file", "files", least=0)
-        if int(found.min(initial=0)) < 0:
+        files = self._numbers("unit_file", "files", minimum=0)
+        if int(files.min(initial=0)) < 0:
             raise DamagedIndexError("the numbering has units that are not deleted in deleted files")
-        return found
+        return files
 
     @cached_property
     def symbol(self) -> NDArray[np.int32]:
         """The number of each unit's definition, -1 for a block (code or text outside definitions)."""
-        return self._numbers("unit_symbol", "symbols", least=-1)
+        return self._numbers("unit_symbol", "symbols", minimum=-1)
 
     def unit_of_symbol(self, n_symbols: int) -> NDArray[np.int64]:
         """The unit of each definition, -1 for a definition without a unit of its own: [n_symbols]."""
         if self._unit_of is None:
-            found = np.full(n_symbols, -1, np.int64)
+            units = np.full(n_symbols, -1, np.int64)
             owned = np.flatnonzero((self.symbol >= 0) & (self.symbol < n_symbols))
-            found[self.symbol[owned]] = owned
-            self._unit_of = found
+            units[self.symbol[owned]] = owned
+            self._unit_of = units
         return self._unit_of
 
     @cached_property
@@ -210,10 +210,10 @@ class UnitColumns:
     @cached_property
     def paths(self) -> list[str]:
         """The path of each file."""
-        found = self._paths()
-        if len(found) != self._numbering.total("files"):
+        paths = self._paths()
+        if len(paths) != self._numbering.total("files"):
             raise DamagedIndexError("the table of files and the numbering disagree about which files are deleted")
-        return found
+        return paths
 
     @cached_property
     def file_flags(self) -> NDArray[np.uint8]:
@@ -234,17 +234,17 @@ class UnitColumns:
     def _unit_flag(self, bit: int) -> NDArray[np.bool_]:
         return np.asarray((self._flags & np.uint8(bit)) != 0)
 
-    def _column(self, name: str, least: int = 0, beyond: int = 1 << 31) -> NDArray[Any]:
-        parts = [segment.bounded(name, least, beyond) for segment in self._segments]
+    def _column(self, name: str, minimum: int = 0, beyond: int = 1 << 31) -> NDArray[Any]:
+        parts = [segment.bounded(name, minimum, beyond) for segment in self._segments]
         return self._numbering.in_public_order(_COLUMNS[name][0], parts)
 
-    def _numbers(self, name: str, target: str, *, least: int) -> NDArray[np.int32]:
+    def _numbers(self, name: str, target: str, *, minimum: int) -> NDArray[np.int32]:
         """A column with numbers of rows of the kind `target`, which are converted to public numbers."""
         parts = []
         for i, segment in enumerate(self._segments):
-            found = segment.bounded(name, least, segment.counts[target])
+            numbers = segment.bounded(name, minimum, segment.counts[target])
             public = self._numbering.public_array(target, i)
-            if public is not None and len(found):
-                found = np.where(found < 0, np.int32(-1), public[found]) if len(public) else found
-            parts.append(found)
+            if public is not None and len(numbers):
+                numbers = np.where(numbers < 0, np.int32(-1), public[numbers]) if len(public) else numbers
+            parts.append(numbers)
         return self._numbering.in_public_order(_COLUMNS[name][0], parts)

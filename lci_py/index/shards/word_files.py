@@ -49,13 +49,13 @@ def words_in(text: str, *, whole: bool = False) -> list[Part]:
     Args:
         whole: Whether the text begins and ends at word boundaries.
     """
-    found = []
+    parts = []
     for match in _RUN.finditer(text):
         before, after = text[: match.start()][-1:], text[match.end() :][:1]
         apart = all(side.isascii() if side else whole for side in (before, after))
         if word := match.group().replace("_", "").lower():
-            found.append(Part(word, apart and len(match.group()) < _CUT))
-    return found
+            parts.append(Part(word, apart and len(match.group()) < _CUT))
+    return parts
 
 
 class WordFiles:
@@ -73,17 +73,17 @@ class WordFiles:
             clauses: For each clause its alternative texts, as words from `words_in`.
             folds: Whether case is ignored.
         """
-        wanted = [clause for clause in clauses if clause and all(clause)]
-        if not wanted:
+        usable = [clause for clause in clauses if clause and all(clause)]
+        if not usable:
             return None
-        found: set[int] = set()
+        files: set[int] = set()
         for number, segment in enumerate(self._segments):
-            own = segment.having(wanted)
+            own = segment.having(usable)
             if own is None:
                 return None
             own |= segment.uncertain(folds=folds)
-            found |= self._public(number, own)
-        return found
+            files |= self._public(number, own)
+        return files
 
     def _public(self, segment: int, files: set[int]) -> set[int]:
         n_files = self._numbering.counts[segment]["files"]
@@ -107,38 +107,38 @@ class _Vocabulary:
 
     def having(self, clauses: Iterable[Sequence[Sequence[Part]]]) -> set[int] | None:
         """The files that meet all clauses; None if no clause excludes any file."""
-        found: set[int] | None = None
+        result: set[int] | None = None
         for clause in clauses:
             files: set[int] | None = set()
             for words in clause:
                 own = self._files_with(words)
                 files = None if files is None or own is None else files | own
             if files is not None:
-                found = files if found is None else found & files
-        return found
+                result = files if result is None else result & files
+        return result
 
     def uncertain(self, *, folds: bool) -> set[int]:
         """Files with words that the index does not hold exactly: overlong words, or letters with two capitals."""
         return self._files([*self._long(), *(self._terms_containing(_LONG_S) or () if folds else ())])
 
     def _files_with(self, words: Sequence[Part]) -> set[int] | None:
-        found: set[int] | None = None
+        result: set[int] | None = None
         for word in words:
             terms = self._whole_word_terms(word.text) if word.whole else self._containing(word.text)
             if terms is None or self._count(terms) > _MOST_POSTINGS:
                 continue
             files = self._files(terms)
-            found = files if found is None else found & files
-        return found
+            result = files if result is None else result & files
+        return result
 
     def _whole_word_terms(self, word: str) -> list[int]:
         """The numbers of the terms that a whole word has: joined spelling and stem."""
-        found = []
-        for wanted in (joined_spelling(word).encode(), stem(word).encode()):
-            place = self._offsets.place(wanted, self._bytes_between)
-            if place < len(self._offsets) and self._term(place) == wanted:
-                found.append(place)
-        return found
+        terms = []
+        for target in (joined_spelling(word).encode(), stem(word).encode()):
+            index = self._offsets.place(target, self._bytes_between)
+            if index < len(self._offsets) and self._term(index) == target:
+                terms.append(index)
+        return terms
 
     def _containing(self, word: str) -> list[int] | None:
         """The numbers of the terms of all words that contain a text; None if there may be too many."""
@@ -148,25 +148,25 @@ class _Vocabulary:
         terms = self._terms_containing(_common_start(word, ends).encode())
         if terms is None:
             return None
-        wanted, tails = word.encode(), tuple(end.encode() for end in ends)
-        return [term for term, text in terms.items() if wanted in text or text.endswith(tails)]
+        needle, tails = word.encode(), tuple(end.encode() for end in ends)
+        return [term for term, text in terms.items() if needle in text or text.endswith(tails)]
 
     def _terms_containing(self, needle: bytes) -> dict[int, bytes] | None:
         """Maps the number of each term that contains these bytes to the term's text; None if there are too many."""
         if not needle:
             return None
-        found: dict[int, bytes] = {}
+        terms: dict[int, bytes] = {}
         blob, offsets, at = self._blob, self._offsets, self._blob.find(needle)
         while at >= 0:
             term, start, end = offsets.piece_at(at)
             if at + len(needle) <= end:
-                found[term] = blob[start:end]
-                if len(found) > _MOST_PLACES:
+                terms[term] = blob[start:end]
+                if len(terms) > _MOST_PLACES:
                     return None
                 at = blob.find(needle, end)
             else:  # it reaches into the next term
                 at = blob.find(needle, at + 1)
-        return found
+        return terms
 
     def _long(self) -> list[int]:
         """The numbers of terms that may be the beginning of an overlong word (which is cut)."""
@@ -210,14 +210,14 @@ def _ends(word: str) -> list[str] | None:
     """
     if any(word in ending for ending in (*_ENDINGS, "ies")):
         return None
-    found = []
-    for place in range(max(0, len(word) - _LONGEST_ENDING), len(word)):
-        rest = word[place:]
+    ends = []
+    for cut in range(max(0, len(word) - _LONGEST_ENDING), len(word)):
+        rest = word[cut:]
         if "ies".startswith(rest):
-            found.append(word[:place] + "y")
-        doubled = not place or rest[0] == word[place - 1]
+            ends.append(word[:cut] + "y")
+        doubled = not cut or rest[0] == word[cut - 1]
         if any(ending.startswith(rest) for ending in _ENDINGS) or (
             doubled and any(ending.startswith(rest[1:]) for ending in _AFTER_DOUBLED)
         ):
-            found.append(word[:place])
-    return None if "" in found else found
+            ends.append(word[:cut])
+    return None if "" in ends else ends
