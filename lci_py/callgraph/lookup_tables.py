@@ -45,7 +45,7 @@ class Definition(NamedTuple):
     symbol: int
     file: int
     kind: str
-    around: str  # the kind of its parent, "" at the top level
+    parent_kind: str  # the kind of its parent, "" at the top level
     owner: str  # as in FileFacts.owners
     static: bool = False  # as in FileFacts.static
 

@@ -610,7 +610,9 @@ class LookUps:
         return _single(self._shared_definitions(family, name))
 
     def _shared_definitions(self, family: str, name: str) -> list[Definition]:
-        return [item for item in self._definitions_named(family, name) if is_shared(item.around) and not item.static]
+        return [
+            item for item in self._definitions_named(family, name) if is_shared(item.parent_kind) and not item.static
+        ]
 
     def _types(self, family: str, name: str) -> list[Definition]:
         return [item for item in self._definitions_named(family, name) if is_type(item.kind, family)]
@@ -620,7 +622,7 @@ class LookUps:
 
     def _folder(self, family: str, folder: str, name: str) -> list[Definition]:
         candidates = [item for item in self._definitions_named(family, name) if self.files.folders[item.file] == folder]
-        return [item for item in candidates if is_top(item.kind, item.around)][:MOST_NAMED]
+        return [item for item in candidates if is_top(item.kind, item.parent_kind)][:MOST_NAMED]
 
     def _stored_rows(
         self, limit: int, family: str, kind: str, owner: str | None, name: str, tests: str

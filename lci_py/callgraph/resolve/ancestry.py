@@ -43,7 +43,7 @@ class Ancestry:
         the caches of that evaluator. It is None in the shared evaluator.
         """
         self._look = look_ups
-        self._named = types_named
+        self._types_named = types_named
         self._shared = shared
         self._lineages: dict[tuple[int, int], tuple[Definition, ...]] = {}
         self._bases: dict[int, Bases] = {}
@@ -142,7 +142,7 @@ class Ancestry:
             mixes = has_rule(facts.head.language, "reopened_types")  # `include` stands inside the type
             for text in self._look.bases(part):
                 for scope in (facts.outer[own], own) if mixes else (facts.outer[own],):
-                    values = self._named(part.file, scope, text, _BASE_DEPTH)
+                    values = self._types_named(part.file, scope, text, _BASE_DEPTH)
                     bases = [value.at for value in values if value.at is not None and value.at != owner]
                     definitions.update(dict.fromkeys(bases))
                     if bases:

@@ -229,7 +229,7 @@ class Callees:
         family = heads[self._look.own].family
         methods: list[Definition] = []
         for name in names:  # the first one that not too many types have
-            methods = [item for item in self._look.all_named(family, name) if item.around != "interface"]
+            methods = [item for item in self._look.all_named(family, name) if item.parent_kind != "interface"]
             if methods:
                 break
         owners: dict[int, Definition] = {}

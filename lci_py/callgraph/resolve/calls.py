@@ -544,7 +544,7 @@ class _CallResolver:
             return (self._included_function(name) or self._several(name)) if anywhere else ()
         self.known[definition.symbol] = definition
         is_method = definition.kind in ("method", "constructor")
-        if definition.kind in TYPE_KINDS and definition.around in TYPE_KINDS and "nested_hidden" in self._rules:
+        if definition.kind in TYPE_KINDS and definition.parent_kind in TYPE_KINDS and "nested_hidden" in self._rules:
             return ()
         if (is_method and not methods) or (self._look.files.heads[definition.file].test and not self._test):
             return ()

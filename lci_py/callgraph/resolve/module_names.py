@@ -91,7 +91,7 @@ class ModuleNames:
                 return values
         if "program_types" in rules:
             only = self._look.only_type(head.family, name)
-            if only is not None and not (only.around in TYPE_KINDS and "nested_hidden" in rules):
+            if only is not None and not (only.parent_kind in TYPE_KINDS and "nested_hidden" in rules):
                 return (value_of(only, PACKAGE),)
         if "crates" in rules and name[:1].islower():
             library = self._import.crates.library(file, name)
@@ -128,7 +128,7 @@ class ModuleNames:
             value = value_of(definition, SCOPE) if inner < 0 else Value(MODULE, None, SCOPE, files=(inner,))
             imported = self._imported_as_well(file, name, definition, depth)
             # What stands in a module inside the file is seen from there; an import is mostly the file's.
-            return imported if imported and definition.around == "module" else (value, *imported)
+            return imported if imported and definition.parent_kind == "module" else (value, *imported)
         own = not outside or "private_imports" not in self._rules_of[file]
         if item is not None and own:
             return self.imported(file, item, name, depth)

@@ -122,13 +122,13 @@ class Overloads:
         self._file = -1
         self._rules: frozenset[str] = frozenset()
         self._ranks = False
-        self._given: dict[tuple[int, str], StaticTypes] = {}
-        self._meant: dict[tuple[Targets, tuple[StaticTypes, ...], tuple[str, ...], bool], Targets] = {}
+        self._arguments: dict[tuple[int, str], StaticTypes] = {}
+        self._results: dict[tuple[Targets, tuple[StaticTypes, ...], tuple[str, ...], bool], Targets] = {}
         self._derived: dict[int, bool] = {}
         self._arities: dict[int, int] = {}
         self._templates: set[int] = set()
-        self._taken: dict[int, list[str] | None] = {}
-        self._named: dict[tuple[int, str], StaticType | None] = {}
+        self._parameter_texts: dict[int, list[str] | None] = {}
+        self._parameter_types: dict[tuple[int, str], StaticType | None] = {}
         self._names: tuple[str, ...] = ()  # of the arguments of the current call
 
     def start(self, file: int) -> None:
@@ -137,10 +137,10 @@ class Overloads:
         self._rules = self._look.rules_of[file]
         self._ranks = "templates" in self._rules
         self._types.start(file)
-        self._given.clear()
-        self._taken.clear()
-        self._named.clear()
-        self._meant.clear()
+        self._arguments.clear()
+        self._parameter_texts.clear()
+        self._parameter_types.clear()
+        self._results.clear()
         self._derived.clear()
         self._arities.clear()
         self._templates.clear()
@@ -205,7 +205,7 @@ class Overloads:
         """Yields, for each base of a method's type, the methods of the same name that accept so many arguments."""
         at = self._known[method]
         owner = self._look.enclosing(at)
-        if at.kind != "method" or owner is None or at.around not in TYPE_KINDS:
+        if at.kind != "method" or owner is None or at.parent_kind not in TYPE_KINDS:
             return
         for base in self._ancestry.lineage(owner)[1:]:
             methods = self._look.own_members(base, self._look.name(at))
@@ -251,10 +251,10 @@ class Overloads:
             texts = [text.rpartition("=")[2] for text in texts]
         argument_types = tuple(self._argument(scope, text) for text in texts)
         key = targets, argument_types, names, together
-        best = self._meant.get(key)
+        best = self._results.get(key)
         if best is None:
             self._names = names
-            best = self._meant[key] = self._for_types(targets, argument_types, together=together)
+            best = self._results[key] = self._for_types(targets, argument_types, together=together)
         return best
 
     def _for_types(self, targets: Targets, arguments: Sequence[StaticTypes], *, together: bool) -> Targets:
@@ -312,15 +312,15 @@ class Overloads:
 
     def _has_bases(self, symbol: int) -> bool:
         at = self._known.get(symbol)
-        if at is None or at.kind != "method" or at.around not in TYPE_KINDS:
+        if at is None or at.kind != "method" or at.parent_kind not in TYPE_KINDS:
             return False
         owner = self._look.enclosing(at)
         return owner is not None and bool(self._look.bases(owner))
 
     def _argument(self, scope: int, text: str) -> StaticTypes:
-        if (scope, text) not in self._given:
-            self._given[scope, text] = self._types.argument(self._file, scope, text)
-        return self._given[scope, text]
+        if (scope, text) not in self._arguments:
+            self._arguments[scope, text] = self._types.argument(self._file, scope, text)
+        return self._arguments[scope, text]
 
     def _chosen(self, group: Sequence[tuple[int, int]], arguments: Sequence[StaticTypes]) -> list[tuple[int, int]]:
         takes_all = [(target, self._parameters(target[0])) for target in group]
@@ -341,9 +341,9 @@ class Overloads:
 
     def _parameters(self, symbol: int) -> list[str] | None:
         """The parameter types of a definition, "T..." for variable arity; None if unknown."""
-        if symbol in self._taken:
-            return self._taken[symbol]
-        types = self._taken[symbol] = self._texts(self._known[symbol])
+        if symbol in self._parameter_texts:
+            return self._parameter_texts[symbol]
+        types = self._parameter_texts[symbol] = self._texts(self._known[symbol])
         return types
 
     def _texts(self, at: Definition) -> list[str] | None:
@@ -433,10 +433,10 @@ class Overloads:
         return _Candidate(target, types, phase, sure and not is_template, tuple(phases), is_template)
 
     def _parameter_type(self, symbol: int, text: str) -> StaticType | None:
-        if (symbol, text) not in self._named:
+        if (symbol, text) not in self._parameter_types:
             at = self._known[symbol]
-            self._named[symbol, text] = self._types.named(at.file, self._look.place(at), text)
-        return self._named[symbol, text]
+            self._parameter_types[symbol, text] = self._types.named(at.file, self._look.place(at), text)
+        return self._parameter_types[symbol, text]
 
     def _beats(self, candidate: _Candidate, other: _Candidate) -> bool:
         """Whether one candidate is preferred to another by overload resolution."""
