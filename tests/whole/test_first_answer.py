@@ -110,7 +110,7 @@ def test_what_forbids_it(lci: Lci, root: Path, tmp_path: Path) -> None:
 def test_a_large_tree_is_left_to_whoever_asks_for_it(
     root: Path, monkeypatch: pytest.MonkeyPatch, most: tuple[int, int]
 ) -> None:
-    monkeypatch.setattr(app, "_MOST", most)
+    monkeypatch.setattr(app, "_AUTO_LIMITS", most)
     for whole in (False, True):
         with pytest.raises(LciError, match="which has over .* too many to index on the fly") as caught:
             app.open_engine(str(root), whole=whole)
