@@ -207,7 +207,7 @@ class Engine:
             return answer
         answering = [view for view in VIEWS if view not in answered.merged.outcome.failed]
         is_wanted = request.near is not None or bool(request.expand)
-        more = answered.merged.optional_graph.degraded(answering, wanted=is_wanted)
+        more = answered.merged.optional_graph.degraded(answering, required=is_wanted)
         return replace(answer, degraded=(*answer.degraded, *more))
 
     def _explain_file(self, request: SearchRequest, answered: ModeAnswer, answer: Answer) -> Answer:

@@ -20,9 +20,9 @@ from lci_py.types.source import Chunk, Extract, FileEntry, FileRecord as FileRec
 _T = TypeVar("_T")
 
 
-def _digests(data: bytes, found: Extract) -> bytes:
+def _digests(data: bytes, extract: Extract) -> bytes:
     lines = data.split(b"\n")
-    return b"".join([lines_digest(lines, chunk.line, chunk.end_line) for chunk in found.chunks])
+    return b"".join([lines_digest(lines, chunk.line, chunk.end_line) for chunk in extract.chunks])
 
 
 def process_stages(
@@ -53,20 +53,20 @@ def process_stages(
     """
     if not unparsable:
         records = _records(entry, data, extract_stages(entry.path, data, language, limits, flags, part=part), texts)
-        made: list[FileRecord] = []
+        stages: list[FileRecord] = []
 
         def advance() -> None:
             for record in records:
-                made.append(record)
-                if part is QueryPart.DEFINITIONS and len(made) == 1:
+                stages.append(record)
+                if part is QueryPart.DEFINITIONS and len(stages) == 1:
                     return
 
         limit = _run_bounded(language, limits, part, advance)
-        if made and part is QueryPart.DEFINITIONS:
-            yield made[0]
+        if stages and part is QueryPart.DEFINITIONS:
+            yield stages[0]
             limit = _run_bounded(language, limits, QueryPart.USES, advance)
-        if made:
-            yield replace(made[0], extract=replace(made[0].extract, limit=limit)) if limit else made[-1]
+        if stages:
+            yield replace(stages[0], extract=replace(stages[0].extract, limit=limit)) if limit else stages[-1]
             return
         unparsable = limit or ""
     yield _record(entry, data, extract_text(data, language, limits, unparsable), texts)
@@ -85,8 +85,8 @@ def define_data(
     if unparsable:
         return Extract(language, "", limit=unparsable)
     part = QueryPart.DEFINITIONS
-    found = _run_bounded(language, limits, part, lambda: definitions(path, data, language, limits, flags))
-    return Extract(language, "", limit=found) if isinstance(found, str) else found
+    result = _run_bounded(language, limits, part, lambda: definitions(path, data, language, limits, flags))
+    return Extract(language, "", limit=result) if isinstance(result, str) else result
 
 
 def _records(entry: FileEntry, data: bytes, stages: Iterator[Extract], texts: bool) -> Iterator[FileRecord]:
@@ -109,20 +109,20 @@ def _run_bounded(language: str, limits: Limits, part: QueryPart, work: Callable[
         return "parser_crash"
 
 
-def _record(entry: FileEntry, data: bytes, found: Extract, texts: bool) -> FileRecord:
-    words, sizes, places, counts = count_words([chunk.text for chunk in found.chunks])
+def _record(entry: FileEntry, data: bytes, extract: Extract, texts: bool) -> FileRecord:
+    words, sizes, places, counts = count_words([chunk.text for chunk in extract.chunks])
     return FileRecord(
         path=entry.path,
         size=entry.size,
         mtime_ns=entry.mtime_ns,
         sha=digest(data),
         lines=data.count(b"\n") + 1,
-        extract=found if texts else replace(found, chunks=tuple([Chunk(*one[:3], "") for one in found.chunks])),
+        extract=extract if texts else replace(extract, chunks=tuple([Chunk(*c[:3], "") for c in extract.chunks])),
         words=words,
         bag_sizes=sizes,
         bag_words=places,
         bag_counts=counts,
-        digests=_digests(data, found),
+        digests=_digests(data, extract),
         generated=has_mark(data),
     )
 
@@ -138,8 +138,8 @@ def count_words(texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[int, ...],
     for text in texts:
         # As `WORD` finds them, and several times faster.
         plain = text.isascii()
-        found = text.encode().translate(_BLANKED).split() if plain else [word.encode() for word in WORD.findall(text)]
-        counts = Counter(found)
+        tokens = text.encode().translate(_BLANKED).split() if plain else [word.encode() for word in WORD.findall(text)]
+        counts = Counter(tokens)
         sizes.append(len(counts))
         places.fromlist(list(map(number_of.__getitem__, counts)))
         numbers.fromlist(list(counts.values()))

@@ -234,17 +234,17 @@ def relate(sites: Sequence[Site]) -> list[str]:
         return [""] * len(sites)  # a variable, and what is assigned to it
     relations_of: list[set[str]] = [set() for _ in sites]
     cache: dict[tuple[object, ...], str | None] = {}
-    for (i, one), (j, other) in combinations(enumerate(sites), 2):
+    for (i, a), (j, b) in combinations(enumerate(sites), 2):
         # Many sites share their conditions: each pair of conditions is decided once.
-        simple = one.rules.one_space
-        key = (one.build_tag, other.build_tag, one.file == other.file, one.broken or other.broken, one.kind, other.kind)
-        relation = cache[key] if simple and key in cache else _pair(one, other)
+        simple = a.rules.one_space
+        key = (a.build_tag, b.build_tag, a.file == b.file, a.broken or b.broken, a.kind, b.kind)
+        relation = cache[key] if simple and key in cache else _pair(a, b)
         if simple:
             cache[key] = relation
         if relation is not None:
             relations_of[i].add(relation)
             relations_of[j].add(relation)
-    return [next((one for one in RELATIONS if one in relations), "") for relations in relations_of]
+    return [next((name for name in RELATIONS if name in relations), "") for relations in relations_of]
 
 
 def _pair(site: Site, other: Site) -> str | None:

@@ -174,20 +174,22 @@ def compare(texts: dict[str, str]) -> list[tuple[tuple[Statement, ...], dict[str
         folder = path.rpartition("/")[0]
         found_here = list(versions_in(path, text))
         # What has no version of its own, only sets tools up.
-        is_published = not any(one.how == "own" and one.value.startswith("0.0") for one in found_here)
-        for one in found_here:
-            if one.subject == "version" and one.how == "own" and is_published:
+        is_published = not any(statement.how == "own" and statement.value.startswith("0.0") for statement in found_here)
+        for statement in found_here:
+            if statement.subject == "version" and statement.how == "own" and is_published:
                 for project_folder, name in _projects_of(path, names.get(path, ""), members):
-                    projects[project_folder, name].append(one)
-            elif one.how == "listed" and one.file.endswith((".yml", ".yaml")):
-                folders[path.partition(".github")[0].rstrip("/") if ".github" in path else folder].append(one)
-            elif one.how == "said" and _DOCUMENTS.search(path):
-                folders[_DOCUMENTS.sub("", f"{folder}/x").strip("/")].append(one)
-            elif one.how != "own" and is_published:
-                folders[folder].append(one)
+                    projects[project_folder, name].append(statement)
+            elif statement.how == "listed" and statement.file.endswith((".yml", ".yaml")):
+                folders[path.partition(".github")[0].rstrip("/") if ".github" in path else folder].append(statement)
+            elif statement.how == "said" and _DOCUMENTS.search(path):
+                folders[_DOCUMENTS.sub("", f"{folder}/x").strip("/")].append(statement)
+            elif statement.how != "own" and is_published:
+                folders[folder].append(statement)
     contradictions: list[_Found] = []
     for (folder, name), rows in sorted(projects.items()):
-        newest = [one for one in folders.get(folder, ()) if one.how == "release"] if len(members[folder]) == 1 else []
+        newest = (
+            [item for item in folders.get(folder, ()) if item.how == "release"] if len(members[folder]) == 1 else []
+        )
         contradictions += _project_version(labels[name], rows, newest)
     for folder, rows in sorted(folders.items()):
         contradictions += _supported_versions([*rows, *(() if folder else _of_all_parts(folders))])

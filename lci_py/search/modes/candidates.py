@@ -168,16 +168,16 @@ class OptionalGraph:
             self._error = error
             return None
 
-    def degraded(self, answering: Sequence[View], *, wanted: bool) -> tuple[Degradation, ...]:
+    def degraded(self, answering: Sequence[View], *, required: bool) -> tuple[Degradation, ...]:
         """The entry of `degraded` if the graph has failed, else ().
 
         Args:
             answering: The views that answered.
-            wanted: Whether the query asks for the graph itself (--near, --expand), and not only for a better ranking.
+            required: Whether the query asks for the graph itself (--near, --expand), and not only for a better ranking.
         """
         if self._error is None:
             return ()
-        others, impact = "+".join(answering) or "none", "high" if wanted else "medium"
+        others, impact = "+".join(answering) or "none", "high" if required else "medium"
         return (Degradation("graph", failure(self._error), others, impact, detail(self._error)),)
 
 

@@ -289,8 +289,8 @@ class _Work:
         dispatch = self._dispatch = self._dispatch or Dispatch(nodes)
 
         def calls(way: Direction) -> Calls:
-            found, through = neighbours_of(nodes, dispatch, [row], way, Filters())
-            return Calls(tuple(found[:_CALLS]), len(found), tuple(one for one in through if not one.listed))
+            edges, through = neighbours_of(nodes, dispatch, [row], way, Filters())
+            return Calls(tuple(edges[:_CALLS]), len(edges), tuple(call for call in through if not call.listed))
 
         callers = calls("callers") if request.callers else None
         callees = calls("callees") if request.callees else None

@@ -26,5 +26,5 @@ def parse_toml(text: str) -> dict[str, Any]:
         import tomllib
     else:  # pragma: no cover - 3.10 only
         import tomli as tomllib
-    found: dict[str, Any] = tomllib.loads(text)
-    return found
+    content: dict[str, Any] = tomllib.loads(text)
+    return content
