@@ -156,7 +156,7 @@ class Tables(Protocol):
     def calls(self, file: int) -> Sequence[CallSite]:
         """Calls in a file, in text order."""
 
-    def named(self, name: str) -> Sequence[Definition]:
+    def callables_named(self, name: str) -> Sequence[Definition]:
         """All callable definitions of a name, in every language, by symbol number."""
 
     def names(self, symbols: Sequence[int]) -> dict[int, tuple[str, int]]:
@@ -367,7 +367,7 @@ class MemoryTables:
     def calls(self, file: int) -> Sequence[CallSite]:
         return list(map(CallSite._make, zip(*self._calls[file], strict=True)))
 
-    def named(self, name: str) -> Sequence[Definition]:
+    def callables_named(self, name: str) -> Sequence[Definition]:
         number, hashes = hash(name), self._hashes
         start = bisect_left(hashes, number)
         if start == len(hashes) or hashes[start] != number:

@@ -278,7 +278,7 @@ class LookUps:
         parent = facts.parents[item.symbol - facts.first]
         return self._definition(item.file, parent) if parent >= 0 else None
 
-    def inside(self, file: int, index: int, name: str) -> Definition | None:
+    def first_inside(self, file: int, index: int, name: str) -> Definition | None:
         """The first definition of a name directly inside another definition."""
         definitions = self.all_inside(file, index, name)
         return definitions[0] if definitions else None
@@ -602,7 +602,7 @@ class LookUps:
             if len(self._by_name) >= _MEMO:
                 self._by_name.clear()
             families = self.files.families
-            definitions = [item for item in self.tables.named(name) if families[item.file] == family]
+            definitions = [item for item in self.tables.callables_named(name) if families[item.file] == family]
             self._by_name[family, name] = definitions
         return definitions
 

@@ -105,7 +105,7 @@ class FileLinker:
         facts = calls.facts
         for base in facts.bases:
             source = facts.first + base.symbol
-            for value in self.evaluator.types.named(file, facts.outer[base.symbol], base.name):
+            for value in self.evaluator.types.types_named(file, facts.outer[base.symbol], base.name):
                 if value.at is not None and value.at.symbol != source:
                     edges.setdefault((source, value.at.symbol, INHERITS, base.line), value.step)
         return [Edge(*edge, step) for edge, step in edges.items()]
@@ -233,7 +233,7 @@ class _CallResolver:
     def _fixture(self, name: str, caller: int) -> Targets:
         """The fixture that pytest passes for a parameter: of the class, the file or the nearest `conftest.py`."""
         outer = self.facts.outer[caller] if caller >= 0 else -1
-        fixture = self._look.inside(self.file, outer, name) if outer >= 0 else None
+        fixture = self._look.first_inside(self.file, outer, name) if outer >= 0 else None
         fixture = fixture or self._look.top(self.file, name)
         folder: str | None = self._folder
         while fixture is None and folder is not None:
@@ -307,7 +307,7 @@ class _CallResolver:
         if name.endswith(ELEMENT) and name != ELEMENT:  # a table of this name, and never a function
             return self._through_pointer(name.removesuffix(ELEMENT), receiver, caller)
         if receiver in language_rules.CONSTRUCTED and receiver != language_rules.name_rules(self._language).maker:
-            types = self._evaluate.types.named(self.file, caller, name)
+            types = self._evaluate.types.types_named(self.file, caller, name)
             return self._run(value._replace(text="new") for value in types)
         scope = caller
         first = head_name(parse(receiver)) if receiver else name

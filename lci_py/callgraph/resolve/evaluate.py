@@ -90,7 +90,7 @@ class Evaluator:
         self.types = Types(self, look_ups)
         of_all = None if shared else Evaluator(look_ups, imports, shared=True)
         self.ancestry: Ancestry = Ancestry(
-            look_ups, self.types.named, (of_all.ancestry, of_all.start) if of_all is not None else None
+            look_ups, self.types.types_named, (of_all.ancestry, of_all.start) if of_all is not None else None
         )
         self.names = Names(self, look_ups)
         self.members = Members(self, look_ups, imports)
@@ -475,13 +475,19 @@ class Names:
                         rows = () if callee else [row._replace(within=facts.outer[scope]) for row in rows]
                     if rows:
                         local = self._all.types.rows(file, rows, depth)
-                        inner = self._look.inside(file, scope, bare) if all(v.kind == EXTERNAL for v in local) else None
+                        inner = (
+                            self._look.first_inside(file, scope, bare)
+                            if all(v.kind == EXTERNAL for v in local)
+                            else None
+                        )
                         if inner is not None and inner.kind != "method":
                             return (value_of(inner, SCOPE),)  # const f = unknown(function f() {})
                         return tuple([v._replace(step=VALUE) if v.kind in (FUNCTION, CLASS) else v for v in local])
                 inside = self._in_scope(file, scope, bare, depth, callee, kind_of_self)
                 if not inside and language.implicit_self and kind != LAMBDA_KIND and self._is_adopted(file, scope):
-                    beside = self._look.inside(file, facts.outer[scope], bare) if not facts.owners[scope] else None
+                    beside = (
+                        self._look.first_inside(file, facts.outer[scope], bare) if not facts.owners[scope] else None
+                    )
                     if beside is not None and self._is_adopted(file, beside.symbol - facts.first):
                         return (value_of(beside, SELF),)
                     own = [value.at for value in self.own_object(file, scope, "self", depth)]
@@ -514,7 +520,7 @@ class Names:
             if callee and name_rules(facts.head.language).separate:
                 members = tuple(v for v in members if v.kind in (FUNCTION, CLASS))
             return tuple(v if v.kind == INSTANCE else v._replace(step=SELF) for v in members)
-        inner = self._look.inside(file, scope, name)
+        inner = self._look.first_inside(file, scope, name)
         if inner is not None and (kind in _LOCALS or kind in _SPACES or name_rules(facts.head.language).implicit_self):
             return (value_of(inner, SCOPE),)
         if kind in _SPACES:
@@ -778,7 +784,7 @@ class Types:
         if item.name in name_rules(self._look.files.heads[file].language).own_types:
             yield from with_step(self._all.names.own_object(file, scope, "self"), TYPE)
             return
-        types = self.named(file, scope, item.name, depth - 1) if item.name else ()
+        types = self.types_named(file, scope, item.name, depth - 1) if item.name else ()
         if item.arguments and all(v.kind == EXTERNAL for v in types) and language_rules.is_container(language, last):
             types = ()
         for value in types:
@@ -793,7 +799,7 @@ class Types:
         elif item.name and not types and "typed" in self._rules_of[file]:
             yield Value(EXTERNAL, None, TYPE, files=(file,), text=item.name[:200])
 
-    def named(self, file: int, scope: int, dotted: str, depth: int = DEPTH) -> Values:
+    def types_named(self, file: int, scope: int, dotted: str, depth: int = DEPTH) -> Values:
         """The types that a name means in a scope; the name may be dotted."""
         names = [name for name in dotted.replace("::", ".").replace("\\", ".").split(".") if name]
         if not names or depth <= 0:
@@ -821,7 +827,7 @@ class Types:
         facts = self._look.facts(file)
         scope = innermost
         while scope >= 0:
-            definition = self._look.inside(file, scope, name)
+            definition = self._look.first_inside(file, scope, name)
             if definition is not None and definition.kind in HOLDERS:
                 return (value_of(definition, SCOPE),)
             if facts.name_at(scope) == name and facts.scope_kinds[scope] in TYPE_KINDS:

@@ -435,7 +435,7 @@ class Overloads:
     def _parameter_type(self, symbol: int, text: str) -> StaticType | None:
         if (symbol, text) not in self._parameter_types:
             at = self._known[symbol]
-            self._parameter_types[symbol, text] = self._types.named(at.file, self._look.place(at), text)
+            self._parameter_types[symbol, text] = self._types.type_named(at.file, self._look.place(at), text)
         return self._parameter_types[symbol, text]
 
     def _beats(self, candidate: _Candidate, other: _Candidate) -> bool:

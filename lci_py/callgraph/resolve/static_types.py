@@ -90,7 +90,7 @@ class TypesOfArguments:
         if text.startswith((LAMBDA, REFERENCE)):
             return (StaticType(text),)
         if text.startswith(KNOWN):
-            return _as_types(self.named(file, scope, text[len(KNOWN) :]))
+            return _as_types(self.type_named(file, scope, text[len(KNOWN) :]))
         return self._expression(file, scope, parse_cpp(text) if self._is_cpp(file) else parse(text), _DEPTH)
 
     def _is_cpp(self, file: int) -> bool:
@@ -120,11 +120,11 @@ class TypesOfArguments:
                 for text in self._look.declarations(item, TAKES)[:1]:
                     first = text.partition(SEPARATOR)[0].removesuffix("...")
                     inner = self._look.place(item)
-                    types.append(None if text[:1] == TEMPLATE else self.named(item.file, inner, first))
+                    types.append(None if text[:1] == TEMPLATE else self.type_named(item.file, inner, first))
             self._made[at.symbol] = types if constructors else None
         return self._made[at.symbol]
 
-    def named(self, file: int, scope: int, text: str) -> StaticType | None:
+    def type_named(self, file: int, scope: int, text: str) -> StaticType | None:
         """The type that a declaration in a scope of a file names."""
         if self._is_cpp(file):
             cpp = parse_type(text)
@@ -170,7 +170,7 @@ class TypesOfArguments:
             return type_.at
         key = type_.file, type_.place, type_.written
         if key not in self._known:
-            values = self._evaluate.types.named(*key)
+            values = self._evaluate.types.types_named(*key)
             classes = [value.at for value in values if value.kind == CLASS]
             self._known[key] = classes[0] if len(classes) == 1 else None
         return self._known[key]
@@ -192,7 +192,7 @@ class TypesOfArguments:
         if last.kind in POINTERS:
             return self._of_pointer(file, scope, expr, depth)
         if last.kind == CAST:
-            return _as_types(self.named(file, scope, last.name))
+            return _as_types(self.type_named(file, scope, last.name))
         if last.kind == NAME and last.name == "this" and self._is_cpp(file):
             own = self._evaluate.names.own_object(file, scope, "this")
             return tuple(StaticType(self._look.name(v.at), 1, v.at) for v in own if v.at is not None)
@@ -244,7 +244,7 @@ class TypesOfArguments:
             if row.is_value:
                 types = self._expression(file, row.within, row.expr, depth - 1)
             else:
-                types = _as_types(self.named(file, row.within, row.text) if row.is_type else None)
+                types = _as_types(self.type_named(file, row.within, row.text) if row.is_type else None)
             if not types:
                 return ()
             distinct.update(dict.fromkeys(types))
@@ -306,7 +306,7 @@ class TypesOfArguments:
             is_type = len(of) == 1 and of[0].name in ("String", "string")
             if text == (text if is_type else self._expression(file, scope, of, depth - 1)):
                 result = OF_STRINGS[name]
-        return _as_types(self.named(file, scope, result)) if result else ()
+        return _as_types(self.type_named(file, scope, result)) if result else ()
 
     def _of_all(self, values: Values) -> StaticTypes:
         """The types of values; () if any of the types is unknown."""

@@ -239,7 +239,7 @@ class SqlTables:
             _check(type(caller) is int and -1 - n_lambdas <= caller < n_symbols)
         return [CallSite(*row) for row in rows]
 
-    def named(self, name: str) -> Sequence[Definition]:
+    def callables_named(self, name: str) -> Sequence[Definition]:
         definitions = self._named.get(name)
         if definitions is None:
             definitions = self._read_named(name)

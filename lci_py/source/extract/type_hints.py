@@ -315,7 +315,7 @@ class _Around:
             while scope >= 0 and self._symbols[scope].kind not in self._kinds:
                 scope = self._symbols[scope].parent
             self._known[index] = scope
-        return scope if self._locals is None else self._locals.inside(scope, at)
+        return scope if self._locals is None else self._locals.innermost(scope, at)
 
 
 class AnonymousScopes:
@@ -326,7 +326,7 @@ class AnonymousScopes:
         self._symbols = symbols
         self._spans = {entity.symbol: (entity.start, entity.end) for entity in finder.entities if entity.symbol >= 0}
 
-    def inside(self, symbol: int, at: int) -> int:
+    def innermost(self, symbol: int, at: int) -> int:
         """The innermost anonymous function around the byte `at` inside a symbol; the symbol itself if there is none."""
         number, start = self._anonymous.at(at)
         return len(self._symbols) + number if number >= 0 and start > self._start(symbol) else symbol
